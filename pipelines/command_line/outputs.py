@@ -97,8 +97,8 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
 def require_outside_runs(option: str, path: str) -> None:
     """Check that an output is not one of the files of a run, nor in one of its directories.
 
-    Readers open the rows of a run by their directory, so a foreign file there would be read as rows,
-    or could not be read. Other names in the directory of a run are the user's own.
+    Readers open the rows of a run by their directory, so a foreign file there would be read as
+    rows, or could not be read. Other names in the directory of a run are the user's own.
 
     Args:
         option: The option that names it.

@@ -82,7 +82,8 @@ class MarkupRow:
                 if tag.element not in seen and not re.search(needed, tag.raw):
                     return False
                 seen.add(tag.element)
-        # Tags that were characters in a text may be malformed XML or badly nested.
+        # Tags that were characters in a text may be malformed XML or badly nested, and the prefixes
+        # of tags may be declared at the root of the document that was read.
         return all(_is_content(self.xml(side, lambda tag: tag.raw)) for side in SIDES)
 
     def xml(self, side: str, written: Callable[[SideTag], str]) -> str:
@@ -108,8 +109,8 @@ def not_xml(side: str, text: str) -> str | None:
 
 
 def _is_content(content: str) -> bool:
-    """Return True if a string is well-formed XML content without undefined entities."""
-    parser = expat.ParserCreate("utf-8")
+    """Return True if a string is well-formed XML content without undefined entities or prefixes."""
+    parser = expat.ParserCreate("utf-8", " ")
     try:
         parser.Parse(f"<x>{content}</x>".encode(), True)  # noqa: FBT003 - takes no keyword
     except expat.ExpatError:

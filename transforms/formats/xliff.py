@@ -8,6 +8,7 @@ counted. Other content of a segment (``alt-trans``, matches, notes, skeletons) i
 """
 
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
@@ -51,6 +52,12 @@ _OWN_TAGS = frozenset({"g", "x", "bx", "ex", "bpt", "ept", "ph", "it", "mrk"})
 
 IDENTIFIED = r"^<[^>]*\s(?:id|rid|mid|startRef|hex)="
 """Matches a tag that identifies its element (RE)."""
+
+_OF_VERSION_2 = re.compile(
+    r"<(?:mrk(?![^>]*\smtype=)|"
+    r"ph\b[^>]*\s(?:canCopy|canDelete|canReorder|copyOf|dataRef|disp|equiv|subFlows|subType|type)=)"
+)
+"""Matches a tag of XLIFF 2 whose name XLIFF 1.2 has, too."""
 
 _SEGMENT_BYTES = 64
 """Size of a unit's segment in addition to its text."""
@@ -333,7 +340,9 @@ def write_xliff(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
 
 
 def _unit(row: MarkupRow) -> str:
-    native = row.is_native(_OWN_TAGS, IDENTIFIED)
+    native = row.is_native(_OWN_TAGS, IDENTIFIED) and not any(
+        _OF_VERSION_2.match(tag.raw) for side in SIDES for tag in row.side_tags(side)
+    )
     nests = row.nests()
 
     def written(tag: SideTag) -> str:

@@ -1,5 +1,6 @@
 """Pairs with inline markup as XLIFF 2.1; `transforms.formats.xliff` reads it."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pairweave.transforms.errors import ConfigError
@@ -10,15 +11,38 @@ from pairweave.transforms.markup.markup import Form, Kind
 from pairweave.transforms.markup.pair_markup import SideTag
 from pairweave.transforms.markup.segments import escape_attribute
 
-_OWN_TAGS = frozenset({"pc", "ph", "sc", "ec", "mrk", "sm", "em", "cp"})
+_CODE = frozenset({"id", "canCopy", "canDelete", "canReorder", "copyOf", "subType", "type"})
+_SHOWN = frozenset({"disp", "equiv"})
+_NOTE = frozenset({"id", "translate", "type", "ref", "value"})
+_ATTRIBUTES = {
+    "pc": _CODE | {"canOverlap", "dir", "dispStart", "dispEnd", "equivStart", "equivEnd"},
+    "ph": _CODE | _SHOWN,
+    "sc": _CODE | _SHOWN | {"canOverlap", "dir", "isolated"},
+    "ec": _CODE | _SHOWN | {"canOverlap", "dir", "isolated", "startRef"},
+    "mrk": _NOTE,
+    "sm": _NOTE,
+    "em": frozenset({"startRef"}),
+    "cp": frozenset({"hex"}),
+}
+"""Attributes of each inline element (XLIFF 2.1, section 4.2.3) whose values are complete in a tag.
+
+Those that name original data or subflows (``dataRef``, ``subFlows`` …) are left out: only the
+document that was read has what they name.
+"""
+
+_OWN_TAGS = frozenset(_ATTRIBUTES)
+_WITHOUT_ID = frozenset({"ec", "em", "cp"})
+_TAG = re.compile(r"<(/?)(\w+)")
+_VALUE = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+_NAME = re.compile(r"\s([^\s=]+)\s*=")
 
 
 def write_xliff2(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     """Yield a document, unit by unit.
 
-    Tags of XLIFF 2 are written unchanged. Of other tags, nested pairs are written as ``pc``,
-    crossing ones as ``sc`` and ``ec``, empty tags as ``ph``; original tags are kept as original
-    data. A document has one pair of languages.
+    Tags of XLIFF 2 are written unchanged, if they name no original data of another document. Of
+    other tags, nested pairs are written as ``pc``, crossing ones as ``sc`` and ``ec``, empty tags
+    as ``ph``; original tags are kept as original data. A document has one pair of languages.
 
     Args:
         rows: The pairs.
@@ -49,7 +73,9 @@ def write_xliff2(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
 
 
 def _unit(row: MarkupRow) -> str:
-    native = row.is_native(_OWN_TAGS, IDENTIFIED)
+    native = row.is_native(_OWN_TAGS, IDENTIFIED) and all(
+        _is_own(tag.raw) for side in SIDES for tag in row.side_tags(side)
+    )
     nests = row.nests()
     data: dict[str, str] = {}
 
@@ -57,12 +83,32 @@ def _unit(row: MarkupRow) -> str:
         return tag.raw if native else _tag(row, tag, data, nests=nests)
 
     source, target = (row.xml(side, written) for side in SIDES)
-    lines = [f'<unit id="u{row.name}">']
+    lines = [f'<unit id="u{row.name}" xml:space="preserve">']
     if data:
         entries = "".join(f'<data id="{name}">{code}</data>' for code, name in data.items())
         lines.append(f"<originalData>{entries}</originalData>")
-    lines.append(f'<segment xml:space="preserve">\n<source>{source}</source>')
+    lines.append(f"<segment>\n<source>{source}</source>")
     return "\n".join([*lines, f"<target>{target}</target>\n</segment>\n</unit>\n"])
+
+
+def _is_own(raw: str) -> bool:
+    """Return True if a tag is one of XLIFF 2, and not one of XLIFF 1.2 with the same name.
+
+    >>> _is_own('<ph id="1" disp="x = y"/>'), _is_own('<ph id="1">{0}</ph>')
+    (True, False)
+    >>> _is_own('<ph id="1" dataRef="d1"/>'), _is_own('<mrk mtype="term" mid="1">')
+    (False, False)
+    """
+    match = _TAG.match(raw)
+    if match is None or match[2] not in _ATTRIBUTES:
+        return False
+    if match[1]:
+        return True
+    name = match[2]
+    given = set(_NAME.findall(_VALUE.sub("= ", raw)))
+    is_whole = raw.endswith("/>") or name in ("pc", "mrk")
+    has_id = "id" in given or name in _WITHOUT_ID
+    return is_whole and has_id and all(":" in each or each in _ATTRIBUTES[name] for each in given)
 
 
 def _tag(row: MarkupRow, tag: SideTag, data: dict[str, str], *, nests: bool) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from xml.etree import ElementTree as ET
 
 import pyarrow as pa
 import pytest
@@ -45,6 +46,15 @@ PIECES = {
         '<bx id="3"/>',
         '<ex id="3"/>',
         '<ph id="4"/>',
+        '<ph id="5" dataRef="d1"/>',
+        '<ph id="6">{0}</ph>',
+        '<g id="8" p:q="r">',
+        '<mrk mtype="term" mid="9">',
+        '<mrk id="m1" type="term">',
+        "</mrk>",
+        '<pc id="10" dataRefStart="d1">',
+        '<pc id="11">',
+        "</pc>",
     ],
 }
 TEXTS = ["word", " ", "\n", "\r", "\t", "<", "&amp;", "]]>", "\u2028", "𝄞", "\u0301"]
@@ -96,6 +106,7 @@ def test_what_is_written_is_read_again_with_the_same_tags_in_the_same_places(
     rows = [row_of(*pair, number) for number, pair in enumerate(pairs)]
     path = tmp_path_factory.mktemp("written") / f"a.{ending}"
     path.write_bytes(b"".join(WRITERS[ending](rows)))
+    ET.parse(path)  # knows name spaces, as other programs do
     actual = read(path)
     assert len(actual) == len(rows)
     for row, again in zip(rows, actual, strict=True):
@@ -136,6 +147,62 @@ def test_tags_of_the_format_itself_are_written_as_they_were(tmp_path, ending, te
         again = tmp_path / f"b.{name}"
         again.write_text(written)
         assert indexed(read(again)[0]) == indexed(row)
+
+
+@pytest.mark.parametrize("ending", ["xlf", "xliff"])
+def test_a_prefix_that_another_document_declares_is_not_written(ending):
+    marked = parse_markup('x<g id="1" p:q="r">a</g>', XLIFF)
+    written = b"".join(WRITERS[ending]([row_of(marked, marked)])).decode()
+    assert "<g id" not in written
+    assert '&lt;g id="1" p:q="r"&gt;' in written
+    ET.fromstring(written)
+    marked = parse_markup('x<g id="1" p:q="r" xmlns:p="s">a</g>', XLIFF)
+    written = b"".join(write_xliff([row_of(marked, marked)])).decode()
+    assert 'x<g id="1" p:q="r" xmlns:p="s">a</g>' in written
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('x<ph id="1">{0}</ph>', 'x<ph id="1" dataRef="d1"/>'),
+        ('x<ph id="1" ctype="lb"/>', 'x<ph id="1" dataRef="d1"/>'),
+        ('x<ph id="7" dataRef="d9"/>', 'x<ph id="1" dataRef="d1"/>'),
+        (
+            'x<mrk mtype="term" mid="3">a</mrk>',
+            'x<pc id="1" dataRefStart="d1" dataRefEnd="d2">a</pc>',
+        ),
+        (
+            'x<pc id="7" dataRefStart="d8" dataRefEnd="d9">a</pc>',
+            'x<pc id="1" dataRefStart="d1" dataRefEnd="d2">a</pc>',
+        ),
+        ('x<ph id="7" disp="dataRef=1"/>', 'x<ph id="7" disp="dataRef=1"/>'),
+        ('x<mrk id="m1" type="term">a</mrk>', 'x<mrk id="m1" type="term">a</mrk>'),
+    ],
+)
+def test_a_document_of_version_2_has_what_its_tags_name(text, expected):
+    marked = parse_markup(text, XLIFF)
+    written = b"".join(write_xliff2([row_of(marked, marked)])).decode()
+    assert f"<segment>\n<source>{expected}</source>" in written
+    elements = list(ET.fromstring(written).iter())
+    names = ("dataRef", "dataRefStart", "dataRefEnd")
+    named = {each.get(name) for each in elements for name in names} - {None}
+    assert named == {each.get("id") for each in elements if each.tag.endswith("}data")}
+
+
+def test_white_space_is_kept_by_the_unit_as_a_segment_of_version_2_has_no_such_attribute():
+    marked = parse_markup("a  b")
+    root = ET.fromstring(b"".join(write_xliff2([row_of(marked, marked)])))
+    space = "{http://www.w3.org/XML/1998/namespace}space"
+    holders = [each.tag.rpartition("}")[2] for each in root.iter() if space in each.attrib]
+    assert holders == ["unit"]
+
+
+@pytest.mark.parametrize("text", ['x<ph id="7" dataRef="d9"/>', 'x<mrk id="m1" type="t">a</mrk>'])
+def test_a_tag_of_version_2_is_not_written_unchanged_in_version_1(text):
+    marked = parse_markup(text, XLIFF)
+    written = b"".join(write_xliff([row_of(marked, marked)])).decode()
+    assert text not in written
+    assert text[1:].partition(">")[0].replace("<", "&lt;") in written
 
 
 def test_a_native_code_of_the_same_name_is_not_taken_for_one():
