@@ -102,15 +102,17 @@ def parse_csv(
         raise InputError(
             "csv_syntax",
             name,
-            f"the record that begins here: {error}. {_other_delimiter(feed.last)}{_ADVICE}",
+            f"the record that begins here: {error}. {_other_delimiter(feed.last, delimiter)}{_ADVICE}",
             feed.first,
         ) from error
 
 
-def _other_delimiter(line: str) -> str:
-    """Return the advice to give the delimiter that divides a refused line; empty if none does."""
+def _other_delimiter(line: str, given: str) -> str:
+    """Return the advice to give another delimiter that divides a refused line; or nothing."""
     for name, sign in DELIMITERS.items():
-        with contextlib.suppress(csv.Error):  # the delimiter with which the line was refused
+        if sign == given:
+            continue
+        with contextlib.suppress(csv.Error):  # the line may be refused with this one, too
             if len(next(csv.reader([line], delimiter=sign, strict=True))) > 1:
                 return f"A {name} divides it: give --csv_delimiter {name}. "
     return ""

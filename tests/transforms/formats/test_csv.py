@@ -154,6 +154,11 @@ def test_a_quoted_file_with_another_delimiter_is_refused_with_its_name(tmp_path,
         rows_of(tmp_path, f'"One" two{sign}"Eins"\n')
 
 
+def test_the_delimiter_of_a_refused_file_is_not_advised(tmp_path):
+    with pytest.raises(InputError, match=r"a\.csv:2: .*unexpected end of data\. A quoted field"):
+        rows_of(tmp_path, 'One,Eins\n"Two,\nThree,Drei\n')
+
+
 SEMICOLONS = "two, white;zwei, weiße\n" + "a;b\n" * 8 + "c;d,e;f\n"
 
 
