@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
+from pairweave.transforms.output.other_outputs import RECIPE
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 from pairweave.transforms.text_columns import text_columns
 
-SUMMARY = "_recipe.json"
+SUMMARY = RECIPE
 """The file in the directory of a recipe with its steps and their numbers of rows."""
 
 _COLUMNS = ("read", "kept", "rejected")

@@ -10,6 +10,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.documents.receipt_models import ShardReceipt
 from pairweave.transforms.output.documents.run_note_model import read_run_note
+from pairweave.transforms.output.other_outputs import what_is_here
 from pairweave.transforms.output.receipts import REQUESTS
 from pairweave.transforms.output.run_files import (
     MANIFEST,
@@ -79,7 +80,8 @@ def read_state(output: str) -> RunState:
         ConfigError: There is no run in this directory.
     """
     if not files.exists(files.join(output, PLAN)):
-        raise ConfigError(f"{output}: there is no run here: {PLAN} is missing")
+        said = f"there is no run here: {PLAN} is missing{what_is_here(output)}"
+        raise ConfigError(f"{output}: {said}")
     plan = read_plan(files.join(output, PLAN))
     digest = plan_digest(plan)
     names = files.list_names(files.join(output, RECEIPTS))

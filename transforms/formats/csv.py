@@ -99,10 +99,11 @@ def parse_csv(
             yield Record(feed.first, fields)
             feed.begin(reader.line_num + 1)
     except csv.Error as error:
+        advice = f"{_other_delimiter(feed.last, delimiter)}{_ADVICE}"
         raise InputError(
             "csv_syntax",
             name,
-            f"the record that begins here: {error}. {_other_delimiter(feed.last, delimiter)}{_ADVICE}",
+            f"the record that begins here: {error}. {advice}",
             feed.first,
         ) from error
 

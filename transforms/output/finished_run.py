@@ -16,6 +16,7 @@ from pairweave.transforms.links import linked_rows
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.documents.plan_model import check_format
+from pairweave.transforms.output.other_outputs import what_is_here
 from pairweave.transforms.output.run_files import Json, data_name, rejects_name
 from pairweave.transforms.storage import files
 from pairweave.transforms.symbols.representations import find_representation
@@ -78,9 +79,8 @@ class FinishedRun:
                     f"{directory}: this run is not finished, it has no {run_files.MANIFEST}; "
                     "repeat its command to finish it"
                 )
-            raise ConfigError(
-                f"{directory}: no {run_files.MANIFEST}; give the --output of a finished run"
-            )
+            advice = what_is_here(directory) or "; give the --output of a finished run"
+            raise ConfigError(f"{directory}: no {run_files.MANIFEST}{advice}")
         manifest = read_manifest(path)
         if manifest["job"] not in JOBS:
             raise ConfigError(
