@@ -1,6 +1,7 @@
 """The training pairs of an arm, in stages and passes."""
 
 import dataclasses
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,8 @@ from pairweave.pipelines.options.base import SET_ELSEWHERE
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
+
+_LOG = logging.getLogger("pairweave")
 
 
 @dataclasses.dataclass
@@ -49,7 +52,7 @@ def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: s
     for number, item in enumerate(data):
         place = f"{field}.data[{number}]"
         try:
-            parts.append(_passes(item, ablation, runs, left_out))
+            parts.append(_passes(place, item, ablation, runs, left_out))
         except ConfigError as error:
             raise ConfigError(f"{place}: {error}") from error
         if not any(parts[-1]):
@@ -95,10 +98,15 @@ def run_directories(arm: Arm, ablation: Ablation, runs: str) -> list[str]:
 
 
 def _passes(
-    item: DataItem, ablation: Ablation, runs: str, left_out: Counter[str]
+    place: str, item: DataItem, ablation: Ablation, runs: str, left_out: Counter[str]
 ) -> list[list[Pair]]:
     directory = item.run if item.job is None else _made(item, ablation, runs)
     passes = task_of(ablation).read_pairs(item, directory, left_out)
+    if item.take is not None and (number := len(set(_text_keys(passes[0])))) < item.take:
+        _LOG.warning(
+            "%s: %s has %s different pairs, fewer than the %s to take; other arms may have more",
+            *(place, item.label, f"{number:,}", f"{item.take:,}"),
+        )
     return [_chosen(pairs, item) * item.times for pairs in passes]
 
 
@@ -109,12 +117,17 @@ def _chosen(pairs: list[Pair], item: DataItem) -> list[Pair]:
     """
     if item.take is None:
         return pairs
-    keys = [xxhash.xxh3_128_intdigest("\x1f".join(map(plain, pair)).encode()) for pair in pairs]
+    keys = _text_keys(pairs)
     distinct = sorted(set(keys))
     if len(distinct) <= item.take:
         return pairs
     last = distinct[item.take - 1]
     return [pair for pair, key in zip(pairs, keys, strict=True) if key <= last]
+
+
+def _text_keys(pairs: list[Pair]) -> list[int]:
+    """Return a hash of the text of each pair, without its tags."""
+    return [xxhash.xxh3_128_intdigest("\x1f".join(map(plain, pair)).encode()) for pair in pairs]
 
 
 def _directory(item: DataItem, ablation: Ablation, runs: str) -> str:

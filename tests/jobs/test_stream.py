@@ -140,6 +140,15 @@ def test_the_command_writes_the_same_rows_and_goes_on(made):
     assert later == lines[-len(later) :]
 
 
+def test_rows_to_skip_that_the_stream_does_not_have_are_refused(made):
+    rows = len(list(pairweave.stream(made / "links", epochs=2, window=50)))
+    words = ("stream", made / "links", "--epochs", 2, "--window", 50)
+    assert streamed(*words, "--skip", rows) == []
+    status, out, errors = runs.run_here(*words, "--skip", rows + 1)
+    assert (status, out) == (2, "")
+    assert f"--skip {rows + 1}: only {rows} rows are left from --start 0 to the end" in errors
+
+
 def streamed(*words):
     """Run the command and return its lines."""
     out = io.BytesIO()

@@ -12,6 +12,7 @@ from pairweave.pipelines.process import supervisor, terminal
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.streaming.tag_stream import Position, TagStream
 
 _LOG = logging.getLogger("pairweave")
@@ -29,11 +30,15 @@ class _Done:
 
 @command()
 def main(*, options: StreamCommandOptions) -> int:
-    """Stream runs from the command line."""
+    """Stream runs from the command line.
+
+    Raises:
+        ConfigError: The stream ends before the first row that it should write.
+    """
     stream = open_stream(options, links=options.alignment != "none")
     lines, done = Lines(stream.tags, options), _Done()
     try:
-        _write(stream, lines, options, sys.stdout.buffer, done)
+        unused = _write(stream, lines, options, sys.stdout.buffer, done)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         # The trainer has stopped reading. Keep the interpreter's final flush from failing.
@@ -44,6 +49,11 @@ def main(*, options: StreamCommandOptions) -> int:
         )
         supervisor.leave(0)
         return 0
+    if unused:
+        raise ConfigError(
+            f"--skip {options.skip}: only {options.skip - unused} rows are left from --start "
+            f"{options.start} to the end of {options.epochs} epochs"
+        )
     out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
     terminal.note(f"{done.rows:,} rows in {options.epochs} epochs{out}")
     return 0
@@ -51,7 +61,8 @@ def main(*, options: StreamCommandOptions) -> int:
 
 def _write(
     stream: TagStream, lines: Lines, options: StreamCommandOptions, out: BinaryIO, done: _Done
-) -> None:
+) -> int:
+    """Write the rows, and return how many of the rows to skip are missing."""
     epoch, _, window = options.start.partition(":")
     skip, last_message = options.skip, time.monotonic()
     for position in stream.positions(Position(int(epoch), int(window or 0))):
@@ -68,3 +79,4 @@ def _write(
             last_message = time.monotonic()
             place = f"--start {position.epoch}:{position.window + 1}"
             _LOG.info("%s rows written; %s goes on from here", f"{done.rows:,}", place)
+    return skip

@@ -1,5 +1,6 @@
 """Each symbol is exactly one piece of an extended model in every context."""
 
+import gzip
 import io
 import json
 
@@ -147,6 +148,15 @@ def test_the_command_writes_symbols_rows_and_models(capsys, tmp_path, model):
     rows = (tmp_path / "rows.tsv").read_text().splitlines()
     assert rows == [f"{symbol}\t{symbol}" for symbol in symbols]
     assert processor((tmp_path / "new.model").read_bytes()).piece_to_id("XLF_EX,3") == size + 14
+
+
+def test_lists_are_compressed_as_their_names_say(capsys, tmp_path):
+    listed, rows = tmp_path / "symbols.txt.gz", tmp_path / "rows.tsv.gz"
+    words = ("--representation", "masked", "--max_tags", 3, "--output", listed)
+    assert run(capsys, *words, "--self_translations", rows) == (0, {"symbols": 15})
+    symbols = find_representation("masked").symbols(3)
+    assert gzip.decompress(listed.read_bytes()).decode().splitlines() == symbols
+    assert len(gzip.decompress(rows.read_bytes()).splitlines()) == 15
 
 
 @pytest.fixture(scope="module", params=["wordpiece", "bytes"])

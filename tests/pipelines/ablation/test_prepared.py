@@ -39,6 +39,17 @@ def test_pairs_are_taken_by_their_text_so_all_arms_have_the_same(tmp_path):
     assert [pair[0].split()[-1] for pair in plain] == [pair[0].split()[-1] for pair in own]
 
 
+def test_fewer_pairs_than_an_arm_takes_are_said_once(tmp_path, caplog):
+    value = configuration(tmp_path)
+    pairs = len(prepared(tmp_path, value).passes("plain")[0])
+    value["arms"]["plain"]["data"][0]["take"] = pairs
+    value["arms"]["own"]["data"][0]["take"] = pairs + 1
+    prepare(Ablation.model_validate(value), tmp_path / "again")
+    (said,) = (each.getMessage() for each in caplog.records if "to take" in each.getMessage())
+    assert said.startswith("arms.own.data[0]: ")
+    assert f"{pairs} different pairs, fewer than the {pairs + 1} to take" in said
+
+
 def test_a_second_preparation_reads_no_data_again(tmp_path):
     value = configuration(tmp_path)
     first = prepared(tmp_path, value)

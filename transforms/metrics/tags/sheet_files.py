@@ -11,13 +11,19 @@ from pairweave.transforms.storage.text_lines import read_lines
 JUDGEMENT = "judgement"
 """The column that a judge fills."""
 
+_OTHER_FORMATS = (".csv", ".ods", ".xls", ".xlsx", ".gz", ".bz2", ".xz", ".zst")
+"""Endings of files that do not contain tab-separated values."""
+
 
 def write_rows(path: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a sheet; fields are quoted if necessary.
 
     Raises:
-        ConfigError: The file exists: it may contain judgements.
+        ConfigError: The file exists: it may contain judgements. Or its name is that of another
+            format.
     """
+    if path.lower().endswith(_OTHER_FORMATS):
+        raise ConfigError(f"{path}: a sheet is tab-separated text; give a name that ends in .tsv")
     text = io.StringIO()
     writer = csv.writer(text, "excel-tab", lineterminator="\n")
     writer.writerow(columns)

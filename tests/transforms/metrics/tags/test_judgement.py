@@ -160,6 +160,13 @@ def test_a_sheet_is_never_written_over(sheets):
         write_sheet(path, [])
 
 
+@pytest.mark.parametrize("name", ["sheet.csv", "sheet.XLSX", "sheet.tsv.gz"])
+def test_a_sheet_is_not_written_under_the_name_of_another_format(tmp_path, name):
+    with pytest.raises(ConfigError, match=f"{name}: a sheet is tab-separated text; give .* .tsv"):
+        write_sheet(str(tmp_path / name), sheet_rows(["correct"]))
+    assert not any(tmp_path.iterdir())
+
+
 def filled(path, judgement):
     """Fill in all judgements as a person would."""
     text = path.read_text(encoding="utf-8")
