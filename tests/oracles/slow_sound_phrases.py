@@ -38,16 +38,20 @@ def category_of(letter):
 def mark_of(letter):
     """Return what a mark is, in any language; None if it is none, or stands for a word."""
     category = category_of(letter)
+    named = [marks for marks in (*KINDS, *OTHERS) if letter in marks]
+    if named:  # one of them, the ellipsis between other signs, is a mathematical sign
+        return named[0]
     if letter in WORDS or category not in ("Ps", "Pe", "Pd", "P"):
         return None
     if letter in QUOTES:
         return "quote"
-    named = [marks for marks in (*KINDS, *OTHERS) if letter in marks]
-    return named[0] if named else category if category in ("Ps", "Pe", "Pd") else "other"
+    return category if category in ("Ps", "Pe", "Pd") else "other"
 
 
 def edge_of(token, *, last):
     """Return the mark that a token begins or ends with; None for none."""
+    if not token:
+        return None
     letter = token[-1 if last else 0]
     mark = mark_of(letter)
     if any(map(is_word, token)):
@@ -108,6 +112,9 @@ def sentences(text, tokens):
     closing = "".join(marks for _, marks in FAMILIES)
     for start, end in tokens:
         token = text[start:end]
+        if not token:
+            begun.append(count)
+            continue
         closes = token[0] in closing and not any(map(is_word, token)) and start == before_end
         if stop is not None and not closes:
             small = category_of(token[0]) == "Ll"

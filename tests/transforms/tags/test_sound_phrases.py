@@ -1,9 +1,12 @@
 # ruff: noqa: RUF001 - marks that look alike are meant
 """Which phrase pairs are drawn, and how often: cases by hand, and the slow twin."""
 
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pytest
+import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -309,6 +312,95 @@ def test_phrase_pairs_and_weights_are_those_of_the_slow_twin(table, punctuation)
         }
         expected = expected_weights(pair, punctuation=punctuation)
         assert actual == {box: expected[box] for box in expected if box in allowed[number]}
+
+
+def classes_of_marks():
+    """Return what the slow twin calls the marks of each class; a class has marks of one name."""
+    names = {0: {None}}
+    for letter in "".join(
+        (slow_sound_phrases.QUOTES, *slow_sound_phrases.KINDS, *slow_sound_phrases.OTHERS, "—-%&/*")
+    ):
+        kind = int(marks()[ord(letter)]) & kernel.MARK
+        names.setdefault(kind, set()).add(slow_sound_phrases.mark_of(letter))
+    assert all(len(own) == 1 for own in names.values())
+    assert len(names) == len(set().union(*names.values()))
+    return {kind: next(iter(own)) for kind, own in names.items()}
+
+
+def cut_at_words(*texts):
+    """Return texts, and their words and single marks as tokens."""
+    found = [[match.span() for match in regex.finditer(r"\w+|[^\w ]", text)] for text in texts]
+    return [*texts], found
+
+
+CASES = [
+    cut_at_words(". ( „ a “ ) .", "(a(b)c)", "“a”b” c”", "x.. Y", "x.!Y", "'a' 'b'", "a' b' c"),
+    cut_at_words("a. B", "Art. B", "Arts. B", "abcd. ) C", "漢。b abcd. e", "'a 'b c'", "…⋯"),
+    cut_at_words("b", "(" * 40 + "a" + ")" * 40, "(a)" * 70),  # over `DEPTH`; much room
+    (["(a) b", "漢。).B", "漢。B"], [[(0, 3), (4, 5)], [(0, 1), (1, 2), (2, 4), (4, 5)], [(0, 2)]]),
+    (
+        ["abc. D", "abcd. D", "ab.. E"],
+        [[(0, 4), (5, 6)], [(0, 5), (6, 7)], [(0, 2), (2, 4), (5, 6)]],
+    ),
+    (
+        ["abcd. B", "(a)b"],
+        [
+            [(0, 4), (4, 5), (5, 5), (6, 6), (6, 7), (7, 7)],
+            [(0, 1), (1, 2), (2, 3), (3, 3), (3, 4)],
+        ],
+    ),
+]
+
+
+@st.composite
+def cut_texts(draw):
+    """Draw texts with many marks, and tokens of any length, even 0, that have no white space."""
+    part = st.tuples(st.sampled_from([*MARKS, *WORDS, "x", "Y"]), st.sampled_from(["", "", " "]))
+    texts = draw(
+        st.lists(st.lists(part.map("".join), max_size=16).map("".join), min_size=1, max_size=3)
+    )
+    cuts = []
+    for text in texts:
+        spaces = {
+            place + side for place in range(len(text)) for side in (0, 1) if text[place] == " "
+        }
+        drawn = draw(st.lists(st.integers(0, len(text)), max_size=2 * len(text)))
+        bounds = itertools.pairwise(sorted([*spaces, *drawn]))
+        cuts.append([span for span in bounds if text[slice(*span)] != " "])
+    return texts, cuts
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_punctuation_of_some_tokens_is_that_of_the_slow_twin(case):
+    require_punctuation_of_twin(*case)
+
+
+@given(cut_texts())
+def test_the_punctuation_of_tokens_is_that_of_the_slow_twin(drawn):
+    require_punctuation_of_twin(*drawn)
+
+
+def require_punctuation_of_twin(texts, cuts):
+    offsets = np.cumsum([0, *map(len, cuts)])
+    starts, ends = np.array([span for own in cuts for span in own], np.int32).reshape(-1, 2).T
+    flat = FlatTexts(*texts_of(pa.array(texts)))
+    actual = kernel.mark_tokens(flat, offsets, starts.copy(), ends.copy(), marks())
+    names = classes_of_marks()
+    for number, (text, tokens) in enumerate(zip(texts, cuts, strict=True)):
+        own = slice(offsets[number], offsets[number + 1])
+        words = [text[slice(*span)] for span in tokens]
+        for last, kinds in ((False, actual.first), (True, actual.last)):
+            expected = [slow_sound_phrases.edge_of(word, last=last) for word in words]
+            assert [names[kind] for kind in kinds[own].tolist()] == expected
+        wordlike = [any(map(slow_sound_phrases.is_word, word)) for word in words]
+        assert actual.wordlike[own].tolist() == wordlike
+        attached = [slow_sound_phrases.is_attached(text, tokens, n) for n in range(len(tokens))]
+        assert actual.attached[own].tolist() == attached
+        assert actual.begun[own].tolist() == slow_sound_phrases.sentences(text, tokens)
+        enclosed = slice(actual.enclosures[number], actual.enclosures[number + 1])
+        pairs = zip(actual.openings[enclosed], actual.closings[enclosed], strict=True)
+        expected = slow_sound_phrases.enclosures(text, tokens)
+        assert [tuple(map(int, pair)) for pair in pairs] == expected
 
 
 @settings(max_examples=20)
