@@ -19,13 +19,15 @@ from pairweave.transforms.tags.tag_profile import TagProfile
 from pairweave.transforms.tags.tags import inject_tags, symbols
 from tests.check_tagged import Reading, parse_forms
 from tests.makers.tag_reading import strip_tags
-from tests.oracles import slow_tag_shapes
+from tests.oracles import slow_tag_shapes, slow_tags
 from tests.transforms.tags.test_tags import (
     INFINITE,
+    PHRASE_FIELDS,
     crowded_pairs,
     fewest_words,
     linked_pairs,
     some_pairs,
+    table_of,
 )
 
 share = st.sampled_from([0.0, 0.3, 1.0])
@@ -101,6 +103,101 @@ def test_any_tag_of_a_row_may_be_split_as_its_slow_twin_splits_it():
     numbers = [Counter(tag["index"] for tag in row["tags"]) for row in rows]
     places = {list(actual).index(n) for actual in numbers for n in actual if actual[n] == 2}
     assert {0, 1} <= places
+
+
+def require_rows_of_twin(table, config):
+    """Check the rows of a table against the slow twin's, and return the numbers of their tags."""
+    rows = inject_tags(table, config)[0].to_pylist()
+    expected = [
+        row
+        for pair in table.to_pylist()
+        for row in slow_tag_shapes.rows_of(pair, config, fewest_words(pair))
+    ]
+    assert rows == expected
+    return Counter(len({tag["index"] for tag in row["tags"]}) for row in rows)
+
+
+def some_scored_pairs(count, words):
+    """Return pairs of which some words have no links, with scores from 0 to 1."""
+    sides = [
+        tuple(" ".join(f"{side}{n}x{i}" for i in range(words)) for side in "vw")
+        for n in range(count)
+    ]
+    links = [[(i, i ^ (n % 2)) for i in range(words) if (i + n) % 5] for n in range(count)]
+    table = table_of(sides, links, unaligned="allow")
+    phrases = [
+        [{**phrase, "score": (0.0, 0.25, 1.0)[place % 3]} for place, phrase in enumerate(row)]
+        for row in table["phrases"].to_pylist()
+    ]
+    column = pa.array(phrases, schemas.PHRASE_LIST)
+    return table.set_column(table.num_columns - 1, schemas.PHRASES.field("phrases"), column)
+
+
+@pytest.mark.parametrize("nesting", ["proper", "free"])
+@pytest.mark.parametrize("phrase_pairs", ["sound", "all"])
+def test_several_tags_by_a_profile_are_those_of_the_slow_twin(nesting, phrase_pairs):
+    counts = {name: 1 + place % 7 for place, name in enumerate(CLASSES)}
+    counts |= {"tags 1": 1, "tags 3": 4, "tags 6": 9, "nested yes": 1, "nested no": 1}
+    config = TagConfig(
+        mix=INFINITE,
+        variants=3,
+        tag_share=0.6,
+        nesting=nesting,
+        phrase_pairs=phrase_pairs,
+        profile=TagProfile(tuple(sorted(counts.items())), (1, 4)),
+    )
+    tags = require_rows_of_twin(some_scored_pairs(6, words=10), config)
+    assert tags[1]
+    assert tags[3] + tags[4] + tags[5] > 5
+
+
+@pytest.mark.parametrize("nesting", ["proper", "free"])
+@pytest.mark.parametrize("options", [{"draw": "confident"}, {"phrase_pairs": "sound"}, {}])
+def test_several_weighted_tags_are_those_of_the_slow_twin(nesting, options):
+    options = {"phrase_pairs": "all", **options}
+    config = TagConfig(mix=INFINITE, variants=2, tag_share=1.0, nesting=nesting, **options)
+    tags = require_rows_of_twin(some_scored_pairs(8, words=8), config)
+    assert tags[1] + tags[2] > 1
+    assert tags[4] + tags[5] + tags[6] > 3
+
+
+def test_the_number_of_tags_does_not_depend_on_the_number_of_phrase_pairs():
+    sides = [(" ".join(f"{n}w{i}" for i in range(10)),) * 2 for n in range(20)]
+    table = table_of(sides, [[(0, 0), (5, 5), (9, 9)]] * 20)
+    config = TagConfig(mix=INFINITE, max_tags=9, tag_share=1.0, phrase_pairs="all")
+    tags = require_rows_of_twin(table, config)
+    assert tags[3] > tags[1] + tags[2] > 0
+
+
+@pytest.mark.parametrize("nesting", ["proper", "free"])
+@pytest.mark.parametrize("split_share", [0.4, 1.0])
+def test_tags_in_two_parts_among_others_are_those_of_the_slow_twin(nesting, split_share):
+    sides = [(" ".join(f"{n}w{i}" for i in range(9)),) * 2 for n in range(25)]
+    table = table_of(sides, [[]] * 25)
+    phrases = []
+    for pair in range(25):
+        places = [slow_tags.below(slow_tags.draw(pair, step), 8) for step in range(160)]
+        boxes = [
+            (a, min(9, a + 1 + n // 3), b, min(9, b + 1 + m // 3))
+            for a, n, b, m in zip(*[iter(places)] * 4, strict=True)
+        ]
+        hulls = [
+            tuple(
+                most(ends)
+                for most, ends in zip((min, max, min, max), zip(*two, strict=True), strict=True)
+            )
+            for two in itertools.pairwise(boxes)
+        ]
+        fields = [
+            dict(zip(PHRASE_FIELDS, (*box, 1.0), strict=True)) for box in sorted({*boxes, *hulls})
+        ]
+        phrases.append(fields)
+    column = pa.array(phrases, schemas.PHRASE_LIST)
+    table = table.set_column(table.num_columns - 1, schemas.PHRASES.field("phrases"), column)
+    options = {"nesting": nesting, "split_share": split_share, "phrase_pairs": "all"}
+    config = TagConfig(mix=INFINITE, variants=2, tag_share=1.0, max_tags=4, **options)
+    tags = require_rows_of_twin(table, config)
+    assert tags[3] + tags[4] > 10
 
 
 def test_a_few_tags_of_all_forms_are_those_of_the_slow_twin():
