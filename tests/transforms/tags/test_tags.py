@@ -375,6 +375,20 @@ def test_a_word_linked_to_a_mark_is_no_place_for_a_tag():
     assert [len(row) for row in rows["tags"].to_pylist()] == [1]
 
 
+def test_a_slice_of_a_table_has_the_same_tags():
+    lines = [" ".join(f"w{n}x{i}" if (n + i) % 3 else "," for i in range(5 + n)) for n in range(6)]
+    table = table_of([(line, line) for line in lines], [[(i, i) for i in range(5)]] * 6)
+    for options in ({}, {"take_all": True}):
+        config = TagConfig(mix=INFINITE, phrase_pairs="all", variants=3, **options)
+        if options:  # at most as many phrase pairs as a row can have tags
+            table = table_of([(line, line) for line in lines], [[(0, 0), (2, 2), (4, 4)]] * 6)
+        rows = inject_tags(table, config)[0].to_pylist()
+        parts = [inject_tags(part, config)[0].to_pylist() for part in (table[:2], table[2:4])]
+        assert rows[: len(parts[0])] == parts[0]
+        assert rows[len(parts[0]) : len(parts[0]) + len(parts[1])] == parts[1]
+        assert len(parts[1]) > 1
+
+
 def test_another_seed_gives_other_tags():
     one, other = (inject_tags(some_pairs(50), TagConfig(seed=seed))[0] for seed in (1, 2))
     assert not one["source"].equals(other["source"])

@@ -128,6 +128,12 @@ def test_what_is_held_goes_at_the_second_asking_and_when_others_come():
         ("de", "a %s,b", WHITESPACE, [1, 1, 1]),
         ("de", " ", WORDS, [1]),
         ("en", "2½ ¾", WORDS, [1, 0, 1, 1]),
+        ("en", "2¾", WORDS, [1, 0, 1]),  # the last of Latin-1's numerals
+        ("en", "2\u2189", WORDS, [1, 0, 1]),  # the last of the number forms
+        ("he", "אב\u05beגד", WORDS, [1, 0, 0, 1]),
+        ("he", "5²א", WORDS, [1, 0, 0, 1]),
+        ("de", "MP3-Player", WORDS, [1, 0, 0, 1]),
+        ("de", "OLE-Eis ist", WORDS, [1, 1, 1, 1, 1]),
         ("en", "10² m²", WORDS, [1, 0, 1, 0, 1]),
         ("en", "20 °C 90° n°5", WORDS, [1, 1, 0, 1, 1, 1, 1, 1, 1]),
         ("en", "10⁻⁶ H₂O Na⁺", WORDS, [1, 0, 0, 1, 0, 0, 1, 0, 1]),

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.links.links import WeightedLinks
@@ -298,6 +298,93 @@ def test_a_filled_mask_reads_as_the_reference_does_between_its_neighbours(case):
     assert names[operation[0]]
     assert (operation[0] == mask_borders.DELETE) == (target_start == target_end)
     assert (operation[0] == mask_borders.INSERT) == (start == end and target_start < target_end)
+
+
+def borders_by_twin(starts, other_starts, region):
+    """Return the borders of a region of one-letter tokens, as `find_borders` describes them."""
+    low, high, target_low, target_high = region
+    (left, start, end, right), (other_left, begin, stop, other_right) = (
+        (
+            tokens[first - 1] + 1 if first else None,
+            tokens[first] if first < behind else None,
+            tokens[behind - 1] + 1 if first < behind else None,
+            tokens[behind] if behind < len(tokens) else None,
+        )
+        for tokens, first, behind in (
+            (starts.tolist(), low, high),
+            (other_starts.tolist(), target_low, target_high),
+        )
+    )
+    if left is None or other_left is None:
+        left = other_left = None
+    if right is None or other_right is None:
+        right = other_right = None
+    if start is not None and begin is not None:
+        if left is not None and (left < start) != (other_left < begin):
+            start, begin = left, other_left
+        if right is not None and (end < right) != (stop < other_right):
+            end, stop = right, other_right
+        return [start, end, begin, stop]
+    if start is not None:
+        one = borders_by_twin(other_starts, starts, [target_low, target_high, low, high])
+        return [*one[2:], *one[:2]]
+    if left is None:
+        place = 0 if right is None else right
+        return [place, place, begin, stop if right is None else other_right]
+    if right is None or (left < right) == (stop < other_right):
+        return [left, left, other_left, stop]
+    if (left < right) == (other_left < begin):
+        return [right, right, begin, other_right]
+    return [left, right, other_left, other_right]
+
+
+@example(
+    case=(("ab", np.array([0, 1], np.int32)), ("a b", np.array([0, 2], np.int32)), [0, 1, 0, 1])
+)
+@example(case=(("ab", np.array([0, 1])), ("a x b", np.array([0, 2, 4])), [1, 1, 1, 2]))
+@example(case=(("a b", np.array([0, 2])), ("axb", np.array([0, 1, 2])), [1, 1, 1, 2]))
+@settings(max_examples=300)
+@given(case=bordered())
+def test_the_borders_of_a_mask_are_those_of_the_slow_twin(case):
+    (_, starts), (_, other_starts), region = case
+    actual, _ = mask_borders.find_borders(
+        np.zeros(1, np.int64),
+        np.array(region, np.int64).reshape(4, 1),
+        *(
+            np.array([0, len(starts)]),
+            starts.astype(np.int32),
+            starts.astype(np.int32) + np.int32(1),
+        ),
+        *(
+            np.array([0, len(other_starts)]),
+            other_starts.astype(np.int32),
+            other_starts.astype(np.int32) + np.int32(1),
+        ),
+    )
+    assert actual[:, 0].tolist() == borders_by_twin(starts, other_starts, region)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9) | st.just(None)), max_size=6),
+    st.integers(0, 9),
+    st.integers(1, 10),
+    st.integers(0, 2),
+)
+def test_a_range_is_extended_to_whole_tags_as_by_the_slow_twin(tags, start, end, before):
+    assume(start < end)
+    halves = []
+    for token, other in tags:
+        halves += [(token, other)] if other is None else [(token, other), (other, token)]
+    padding = [(start, 9)] * before  # tags of other texts
+    columns = np.array(
+        [(a, -1 if b is None else b) for a, b in (*padding, *halves, *padding)], np.int64
+    ).reshape(-1, 2)
+    actual = masks.close_tags(
+        columns[:, 0].copy(), columns[:, 1].copy(), before, before + len(halves), start, end
+    )
+    expected = slow.closed(halves, start, end)
+    assert actual[1] == masks.BROKEN if expected is None else actual == expected
 
 
 def test_a_mask_at_the_edge_of_a_text_leaves_the_white_space_outside_it():
