@@ -24,7 +24,13 @@ from pairweave.transforms.markup.markup import (
     parse_markup,
     strip_markup,
 )
-from pairweave.transforms.projection.project import RULES, cut_tokens, place_tags, project_tags
+from pairweave.transforms.projection.project import (
+    RULES,
+    cut_tokens,
+    lay_out,
+    place_tags,
+    project_tags,
+)
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers.hmm_corpora import tokens_table
 from tests.oracles.slow_projection import place_proportionally
@@ -527,3 +533,42 @@ def test_a_tag_inside_a_word_cuts_the_word_that_may_be_its_translation(tagged, t
     _, actual = cut_tokens(source, target, words(source.text), words(target))
     assert [target[start:end] for start, end in actual] == parts
     assert all(isinstance(at, int) for token in actual for at in token)
+
+
+def test_the_order_of_tags_says_where_each_tag_of_the_source_went():
+    source = parse_markup("<b>a</b> <i>b</i> <u>c</u>")
+    tokens = [(0, 1), (2, 3), (4, 5)]
+    links = SoftLinks.certain([(0, 1), (1, 2), (2, 0)])
+    placed = place_tags(source, "C A B", tokens, tokens, links)
+    assert str(placed.marked) == "<u>C</u> <b>A</b> <i>B</i>"
+    assert placed.order == (2, 3, 4, 5, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "cut_source", "cut_target"),
+    [
+        ("a<x/>b c", "ab c", ["a", "b", "c"], ["a", "b", "c"]),  # parts of one letter
+        ("Wi<x/>Fi b", "X-Ray b", ["Wi", "Fi", "b"], ["X-Ray", "b"]),
+        ("a <x/>b<y/>c", "d ef", ["a", "b", "c"], ["d", "ef"]),  # a tag before a word, too
+        ("<x/>was wo", "was?Wo b", ["was", "wo"], ["was?", "Wo", "b"]),
+    ],
+)
+def test_tokens_are_cut_where_tags_may_belong(source, target, cut_source, cut_target):
+    marked = parse_markup(source)
+    texts = marked.text, target
+    tokens = [[match.span() for match in re.finditer(r"\S+", text)] for text in texts]
+    cut = cut_tokens(marked, target, *tokens)
+    assert [
+        [text[start:end] for start, end in side] for text, side in zip(texts, cut, strict=True)
+    ] == [cut_source, cut_target]
+
+
+def test_links_of_cut_tokens_keep_the_probability_of_each_direction():
+    links = SoftLinks(np.array([0]), np.array([0]), np.array([0.9]), np.array([0.3]))
+    masses = lay_out(parse_markup("rate<x/>July"), "KursJuli", [(0, 8)], [(0, 8)], links)[2]
+    assert list(zip(masses.sources.tolist(), masses.targets.tolist(), strict=True)) == [
+        (0, 0),
+        (1, 1),
+    ]
+    assert masses.forward.tolist() == [900, 900]
+    assert masses.reverse.tolist() == [300, 300]

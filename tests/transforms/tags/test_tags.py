@@ -220,6 +220,14 @@ def test_shifted_rows_are_the_shifted_text(table, config):
             assert unshift_whitespace(one[side]) == other[side]
 
 
+def test_much_white_space_of_several_kinds_is_moved_as_it_is():
+    text = "a \u3000\u2003 \u2009\u3000b c"
+    table = table_of([(text, text)], [[(1, 1)]])
+    config = TagConfig(mix=INFINITE, max_tags=1, tag_share=1.0, phrase_pairs="all")
+    (row,) = inject_tags(table, config.changed(whitespace_shift=True))[0].to_pylist()
+    assert row["source"] == row["target"] == text.replace("a ", "a<a_0> ").replace("b", "b</a_0>")
+
+
 @given(linked_pairs(), configs, st.data())
 def test_rows_do_not_depend_on_the_other_pairs(table, config, data):
     whole, without = inject_tags(table, config)

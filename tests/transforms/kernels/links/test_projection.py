@@ -18,6 +18,7 @@ from pairweave.transforms.projection import project
 from pairweave.transforms.projection.characters import characters
 from pairweave.transforms.projection.projection_weights import SPAN_NAMES, shipped_weights
 from tests.oracles import slow_projection
+from tests.oracles.slow_tags import below, draw
 
 SETTINGS = st.tuples(st.booleans(), st.booleans(), st.booleans())
 
@@ -152,6 +153,53 @@ def test_in_translations_the_candidates_are_those_of_the_plain_twin(case, weight
 @given(cases(), any_weights(), SETTINGS)
 def test_in_any_texts_the_candidates_are_those_of_the_plain_twin(case, weights, setting):
     check_against_twin(case, weights, setting)
+
+
+MARKED_TEXTS = [
+    ("l'eau «est» (a b), c...", "a 'water' (it) is (a, b)... d!"),
+    ("詳細は設定を参照", "see は設定 をを参照 を のX"),
+    ("x の 設定 で y", "の設定を x でZ は、"),
+    ("Save Save it (Save)", "Das (Save) Save Save it"),
+    ("aa a aa", "aaa aa aaaa a"),
+    ("a ] b ) c (", "(( a ) ] b) c ["),
+    ("3.5 x+y -- no. So", "No -- 3,5: x + y. So? yes!"),
+    ("\N{LEFT DOUBLE QUOTATION MARK}a b\N{RIGHT DOUBLE QUOTATION MARK} - c", "'a' b \"c\" -- a b"),
+    ("b c d e f g h i j k l m n", "b n m l k j i h g f e d c"),
+    ("a  b . c", "A   b.  C  a"),
+    ("는 파일을 열다", "open 는 파일을 열다 에서는요"),
+    ("Ab, Cd: ef", "ef: AB cd Ab,"),
+]
+
+
+def some_weights(seed):
+    """Return weights of any evidence, of which none is 0."""
+    return projection.Weights(
+        *(
+            np.array([below(draw(seed, kind, name), 600) - 299 or 1 for name in range(size)])
+            for kind, size in enumerate((len(SPAN_NAMES), len(POINT_EVIDENCE)))
+        )
+    )
+
+
+@pytest.mark.parametrize(("source", "target"), MARKED_TEXTS)
+def test_in_texts_with_marks_and_particles_the_candidates_are_those_of_the_plain_twin(
+    source, target
+):
+    tokens = [cut(text, ()) for text in (source, target)]
+    places = [(i, j) for i in range(len(tokens[0])) for j in range(len(tokens[1]))]
+    links = {
+        place: (below(draw(number, 1), 1_001), below(draw(number, 2), 1_001))
+        for number, place in enumerate(places)
+        if place[0] == place[1] or not below(draw(number), 5)
+    }
+    for first in range(len(tokens[0])):
+        start = tokens[0][first][0]
+        last = min(first + below(draw(first, 3), 3), len(tokens[0]) - 1)
+        ends = [start, tokens[0][last][1]] if len(tokens[0]) < 9 else [start]
+        for seed, end in zip((first, first + 50), ends, strict=False):
+            case = source, target, *tokens, links, start, end
+            setting = bool(seed & 1), bool(seed & 2), bool(seed & 4)
+            check_against_twin(case, some_weights(seed), setting)
 
 
 @st.composite
