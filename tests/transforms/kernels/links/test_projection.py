@@ -1,8 +1,10 @@
 """The kernel that places elements agrees with its plain twin."""
 
+import re
+
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.links import projection, projection_points, projection_spans
@@ -185,7 +187,8 @@ def some_weights(seed):
 def test_in_texts_with_marks_and_particles_the_candidates_are_those_of_the_plain_twin(
     source, target
 ):
-    tokens = [cut(text, ()) for text in (source, target)]
+    borders = {match.start() for match in re.finditer(r"\b", source)}  # beside marks, too
+    tokens = [cut(source, borders), cut(target, ())]
     places = [(i, j) for i in range(len(tokens[0])) for j in range(len(tokens[1]))]
     links = {
         place: (below(draw(number, 1), 1_001), below(draw(number, 2), 1_001))
@@ -195,7 +198,7 @@ def test_in_texts_with_marks_and_particles_the_candidates_are_those_of_the_plain
     for first in range(len(tokens[0])):
         start = tokens[0][first][0]
         last = min(first + below(draw(first, 3), 3), len(tokens[0]) - 1)
-        ends = [start, tokens[0][last][1]] if len(tokens[0]) < 9 else [start]
+        ends = [start, tokens[0][last][1]] if len(tokens[0]) < 11 else [start]
         for seed, end in zip((first, first + 50), ends, strict=False):
             case = source, target, *tokens, links, start, end
             setting = bool(seed & 1), bool(seed & 2), bool(seed & 4)
@@ -311,6 +314,15 @@ def test_a_particle_is_stray_where_its_noun_is_missing(text, at, stray):
     points = project._points(text)
     assert projection_points.is_stray_particle(points, characters().shapes, at) is stray
     assert slow_projection.stray_particle(text, at) is stray
+
+
+@settings(max_examples=200)
+@given(st.text(st.sampled_from("ををははのい設x、 "), max_size=4))
+def test_japanese_particles_are_stray_where_they_are_by_the_plain_twin(text):
+    points, shapes = project._points(text), characters().shapes
+    for at in range(len(text) + 1):
+        stray = projection_points.is_stray_japanese(points, shapes, at)
+        assert stray == slow_projection.stray_japanese(text, at)
 
 
 def test_a_tag_without_words_goes_before_a_particle_without_its_noun():
