@@ -1,5 +1,7 @@
 """Korean words and what is attached to them: examples, and the kernel beside its slow twin."""
 
+import unicodedata
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -167,3 +169,18 @@ def test_no_grapheme_is_split(text):
     clusters = {match.end() for match in regex.finditer(r"\X", text)}
     for token in tokenize(pa.array([text]), WORDS, "ko")[0].as_py():
         assert token["end"] in clusters
+
+
+def test_endings_follow_the_sound_of_a_syllable_and_none_a_stem_of_verbs():
+    """Of the final consonants nj, nh, lh, ss and h, no noun has one."""
+    verbal = {"\u11ac", "\u11ad", "\u11b6", "\u11bb", "\u11c2"}
+    for point in range(0xAC00, 0xAC00 + 28):
+        final = unicodedata.normalize("NFD", chr(point))[2:]
+        expected = korean.AFTER_CONSONANT
+        if not final:
+            expected = korean.AFTER_VOWEL
+        elif final == "\u11af":
+            expected = korean.AFTER_RIEUL
+        elif final in verbal:
+            expected = 0
+        assert korean._sound(point) == expected

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.text import words
+from pairweave.transforms.kernels.text.utf8 import decode
 from pairweave.transforms.kernels.text.words import fold_character
 
 texts = st.text(max_size=12) | st.text("aÀß\u017f\u0301\ufb01\u2019漢한🙂\uff21", max_size=12)
@@ -121,3 +122,17 @@ def test_a_word_that_comes_twice_is_reported():
 def test_a_stem_is_the_first_letters(word):
     stem = hashes_of([word], words.STEM_LETTERS)[0]
     assert stem == hashes_of([word[: words.STEM_LETTERS]])[0]
+
+
+@pytest.mark.parametrize("syllable", ["\uac00", "\ud7a3"])
+def test_the_first_and_the_last_syllable_of_hangul_stay_one_letter(syllable):
+    assert fold([(syllable, [(0, 1)])]) == [syllable]
+
+
+@pytest.mark.parametrize("letter", ["\u00e9", "\u6f22", "\U00020000"])
+def test_a_letter_cut_short_is_read_as_a_replacement_character(letter):
+    whole = np.frombuffer(letter.encode(), np.uint8)
+    assert decode(whole, 0, len(whole)) == (ord(letter), len(whole))
+    for end in range(1, len(whole)):
+        assert decode(whole[:end].copy(), 0, end) == (0xFFFD, end)
+        assert decode(whole, 0, end) == (0xFFFD, end)
