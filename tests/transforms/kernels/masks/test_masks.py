@@ -425,6 +425,40 @@ CONFIGS = st.fixed_dictionaries(
     config=CONFIGS,
 )
 def test_drawn_masks_are_those_of_the_slow_twin(found, keys, seed, config):
+    require_draws_of_twin(found, keys, seed, config)
+
+
+@pytest.mark.parametrize("positions", [[], list(range(1, 21))])
+def test_draws_that_become_the_same_mask_are_those_of_the_slow_twin(positions):
+    """Few borders are free, so that several draws are extended to one mask, or to half a tag."""
+    free = [True, False, False, True, False, True, True, False, False, True]
+    side = list("abcdefghi"), free, slow.partners([(7, 1)])
+    config = {
+        "start_probability": 1.0,
+        "lengths": [1.0, 2.0, 3.0],
+        "positions": positions,
+        "numbers": [0.0, 0.0, 0.0, 1.0],
+        "variants": 4,
+        "max_share": 0.5,
+    }
+    require_draws_of_twin([side] * 60, range(60), 1, config)
+
+
+def test_the_longest_mask_is_the_share_of_the_tokens_as_it_is_written():
+    side = ["a"] * 100, [True] * 101, []
+    config = {
+        "start_probability": 1.0,
+        "lengths": [0.0] * 28 + [1.0],
+        "positions": [],
+        "numbers": [],
+        "variants": 1,
+        "max_share": 0.29,  # of 100 in binary: a little less than 29
+    }
+    assert require_draws_of_twin([side] * 3, range(3), 1, config)
+
+
+def require_draws_of_twin(found, keys, seed, config):
+    """Check the masks of texts against the slow twin's, and return them."""
     if not config["positions"]:
         config = {**config, "numbers": []}
     pair, variant, first, last = mask_draws.draw_masks(
@@ -451,6 +485,7 @@ def test_drawn_masks_are_those_of_the_slow_twin(found, keys, seed, config):
         for mask in slow.drawn(seed, keys[number], free, closing, config)
     ]
     assert made == expected
+    return made
 
 
 @given(
