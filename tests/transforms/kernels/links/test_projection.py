@@ -158,13 +158,13 @@ def test_in_any_texts_the_candidates_are_those_of_the_plain_twin(case, weights, 
 
 
 MARKED_TEXTS = [
-    ("l'eau «est» (a b), c...", "a 'water' (it) is (a, b)... d!"),
+    ("l'eau «est» (a b), c...", "a 'water' (it's) (a, b)... d!"),
     ("詳細は設定を参照", "see は設定 をを参照 を のX"),
     ("x の 設定 で y", "の設定を x でZ は、"),
     ("Save Save it (Save)", "Das (Save) Save Save it"),
     ("aa a aa", "aaa aa aaaa a"),
     ("a ] b ) c (", "(( a ) ] b) c ["),
-    ("3.5 x+y -- no. So", "No -- 3,5: x + y. So? yes!"),
+    ("3.5 x+y -- no.", "No -- 3,5: x + y. So?"),
     ("\N{LEFT DOUBLE QUOTATION MARK}a b\N{RIGHT DOUBLE QUOTATION MARK} - c", "'a' b \"c\" -- a b"),
     ("b c d e f g h i j k l m n", "b n m l k j i h g f e d c"),
     ("a  b . c", "A   b.  C  a"),
@@ -198,8 +198,13 @@ def test_in_texts_with_marks_and_particles_the_candidates_are_those_of_the_plain
     for first in range(len(tokens[0])):
         start = tokens[0][first][0]
         last = min(first + below(draw(first, 3), 3), len(tokens[0]) - 1)
-        ends = [start, tokens[0][last][1]] if len(tokens[0]) < 11 else [start]
-        for seed, end in zip((first, first + 50), ends, strict=False):
+        behind = tokens[0][last][1]
+        bounds = [
+            (start, start),
+            (start, behind),
+            (start - (source[start - 1 : start] == " "), behind),
+        ]
+        for seed, (start, end) in enumerate(bounds if len(tokens[0]) < 11 else bounds[:1], first):
             case = source, target, *tokens, links, start, end
             setting = bool(seed & 1), bool(seed & 2), bool(seed & 4)
             check_against_twin(case, some_weights(seed), setting)
@@ -380,6 +385,11 @@ def test_between_two_spaces_there_is_a_place():
     ]
 
 
+@example(wanted="ab", before="ab", after="c", target="cabab")
+@example(wanted="ab", before="", after="", target="abab")
+@example(wanted="aa", before="", after="a", target="aa")
+@example(wanted="aa", before="a", after="", target="aa")
+@example(wanted="aa", before="aa", after="", target="aabaa")
 @given(
     wanted=st.text("ab", max_size=2),
     before=st.text("abc", max_size=6),
