@@ -1,7 +1,7 @@
 """Find fragments in TOKENS rows: runs of words whose translations occur on the other side.
 
 Hanneman and Dinu (2020, section 3.1) assume that if a part of the source, translated out of
-context, is found in the target, the two correspond. Unlike there, it must occur exactly once.
+context, is found in the target, the two correspond. Here, it must also occur exactly once.
 """
 
 import math
@@ -39,7 +39,7 @@ CHUNK_PAIRS = 8_192
 
 _FIRST_STEP = 8
 _LAST_STEP = 64
-"""Fragments of a pair translated at a time: doubled each time, up to the last step."""
+"""Number of a pair's fragments translated at a time; it doubles from the first step to the last."""
 
 
 class FragmentConfig(Config):
@@ -53,9 +53,9 @@ class FragmentConfig(Config):
         nesting: Whether fragments may cross (`transforms.tags.injection_options`).
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         punctuation: Accept a match in the target without a letter or digit.
-        share: Share of the pairs that are to have fragments. Pairs are tried in the order of a
-            hash, and the next replaces one without fragments; a smaller share selects a subset of
-            a larger one's pairs.
+        share: Share of the pairs that are to have fragments. Pairs are tried in hash order, and a
+            pair without fragments is replaced by the next; a smaller share selects a subset of the
+            pairs of a larger one.
     """
 
     seed: Seed = 1

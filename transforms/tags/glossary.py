@@ -1,7 +1,7 @@
 """Find glossary terms in SYMMETRIZED rows that occur on both sides and are linked.
 
 Hanneman and Dinu (2020, section 5.2) put tags around synchronous occurrences of glossary entries.
-Unlike there, the word links must agree, and words may be inflected.
+Unlike in that paper, the word links must agree, and words may be inflected.
 """
 
 import dataclasses
@@ -67,7 +67,7 @@ class TermConfig(Config):
     Attributes:
         max_tags: Maximum number of tags in a pair.
         share: Share of the pairs that may be tagged, picked by a hash: a smaller share selects a
-            subset of a larger one's pairs.
+            subset of the pairs of a larger one.
         words: How terms and texts are split into words, ``words`` or ``whitespace``.
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
     """

@@ -25,11 +25,11 @@ def _by_links_alone(why: str) -> Marks:
 class TagOptions(Config):
     """The tags that are injected.
 
-    The default of ``max_tags`` is that of Ryu et al. (2022, section 3.4), and that of ``tag_share``
-    too (section 2.3). With the nesting ``proper``, two tags on either side are disjoint or one
-    contains the other; with ``free``, they may cross (Ryu et al. 2022: "violating HTML syntax").
-    The shares of forms are those of Hanneman and Dinu (2020, sections 3.1 and 5.1); settings
-    include them only if they differ from the defaults.
+    The defaults of ``max_tags`` and ``tag_share`` are those of Ryu et al. (2022, sections 3.4 and
+    2.3). With the nesting ``proper``, two tags on either side are disjoint or one contains the
+    other; with ``free``, they may cross (Ryu et al. 2022: "violating HTML syntax"). The shares of
+    forms are those of Hanneman and Dinu (2020, sections 3.1 and 5.1); settings include them only if
+    they differ from the defaults.
     """
 
     max_id: int | None = Field(

@@ -1,4 +1,4 @@
-"""Injected tags with the names of real ones: ``<uicontrol>`` as often as in documents."""
+"""Injected tags with the names of real ones: ``<uicontrol>`` is as frequent as in documents."""
 
 import dataclasses
 import re

@@ -12,7 +12,7 @@ from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.text.punctuation import marks
 
 BOTH_SETTLED = 50.0
-"""A phrase pair with two settled borders is this many times as likely to be drawn as with one.
+"""A phrase pair with two settled borders is this many times as likely to be drawn as one with one.
 
 Among the phrase pairs at translators' places in ``help/`` (except test pages), in German, French
 and Finnish, 97 to 98 % of the pairs with two such borders are exactly the translator's, and 73 to
@@ -26,8 +26,8 @@ def keep_sound(table: pa.Table, phrases: Phrases, *, punctuation_tags: bool = Fa
     A phrase pair is left out in three cases (`transforms.kernels.tags.sound_phrases`): an edge has
     a punctuation mark that the same edge of the other side lacks; it cuts a pair of quotation marks
     or brackets; or a sentence ends inside, on either side. Its weight is 0 if no border is settled
-    by a link beside it (`transforms.kernels.links.settled_borders`). Then it is not drawn, but may
-    be the second part of a tag in two parts, which are apart on one side.
+    by a link next to it (`transforms.kernels.links.settled_borders`). Such a phrase pair is not
+    drawn, but may become the second part of a split tag, whose parts are separate on one side.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).

@@ -48,7 +48,7 @@ class Ruler(NamedTuple):
     Attributes:
         offsets: Offsets of the texts' words, int64 ``[text + 1]``, from 0.
         starts: Start of each word, with the text's number in the high bits, int64 ``[word]``.
-        ends: End of each word, likewise.
+        ends: End of each word, in the same form.
     """
 
     offsets: np.ndarray
@@ -99,7 +99,7 @@ class Elements(NamedTuple):
         text: The text of each, int64 ``[element]``, ascending.
         form: Number of its form in `FORMS`, int64; an empty pair may be given as a pair.
         start: Start in the text without tags, in code points, int64 ``[element]``.
-        end: End, likewise.
+        end: End in the same text, in code points, int64 ``[element]``.
     """
 
     text: np.ndarray
@@ -150,7 +150,7 @@ def _add(counts: Counter[str], feature: str, names: tuple[str, ...], classes: np
 
 
 def cells_of(ruler: Ruler, text: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return the cell of each phrase in each form code, uint8 ``[code, phrase]``.
+    """Return the cell of each phrase for each form code, uint8 ``[code, phrase]``.
 
     Args:
         ruler: The words of the texts.

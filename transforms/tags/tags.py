@@ -59,7 +59,7 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
     A hash of each pair decides whether it gets tagged rows and whether it gets a plain one. With
     a mix of tagged to plain rows, a share ``min(1, mix / variants)`` of the pairs gets
     ``variants`` tagged rows each, and a share ``min(1, variants / mix)`` gets a plain row. One
-    hash decides both, so a larger mix tags the same pairs and others.
+    hash decides both, so a larger mix tags the same pairs and some more.
 
     A tagged row has 1 to K tags with equal probability, where K is the largest integer below
     ``tag_share`` times the words of its shorter side, and at most ``max_tags``; it has fewer if the
@@ -70,9 +70,9 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
     A phrase pair is not tagged if that would split an element of the text's own HTML or XML, or,
     without ``punctuation_tags``, if it lacks a letter or digit on a side
     (`transforms.markup.own_markup`). With ``phrase_pairs`` ``sound``, it is not tagged where no
-    translator would put a tag, and drawn less where few would (`transforms.tags.sound_phrases`). A
-    tag other than a whole pair takes the place of one half of the pair; a tag in two parts has two
-    entries with the same number in ``tags``.
+    translator would put a tag, and drawn less often where few would
+    (`transforms.tags.sound_phrases`). A tag other than a whole pair takes the place of one half of
+    the pair; a tag in two parts has two entries with the same number in ``tags``.
 
     A tag opens before the first code point of its phrase and closes after the last, so removing the
     tags restores the original text. A later variant that would repeat an earlier one is redrawn
