@@ -42,7 +42,7 @@ def chrf_signature(references: References) -> str:
 
 
 def _counts(said: Sequence[Counter[str]], gold: Sequence[Counter[str]]) -> np.ndarray:
-    """Return the n-grams of an output, of a reference and common, float64 ``[order, 3]``."""
+    """Count the n-grams of an output, of a reference and common to both, float64 ``[order, 3]``."""
     return np.array(
         [
             (output.total() if reference else 0, reference.total(), (output & reference).total())
@@ -53,7 +53,7 @@ def _counts(said: Sequence[Counter[str]], gold: Sequence[Counter[str]]) -> np.nd
 
 
 def _chrf_of(sums: np.ndarray) -> np.ndarray:
-    """Return chrF2 in [0, 100] of summed n-grams: of outputs, of references and common, by order.
+    """Return chrF2 in [0, 100] from summed n-gram counts (outputs, references, common) by order.
 
     Orders without n-grams on a side do not count, as in sacreBLEU.
     """

@@ -29,7 +29,8 @@ class SacreBleu:
         precisions: Of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the outputs.
-        reference_tokens: Tokens of the references; if a line has several, of the closest in length.
+        reference_tokens: Tokens of the references; if a line has several, of the one closest in
+            length.
         signature: sacreBLEU's line that names everything that determines the score.
     """
 
@@ -110,7 +111,7 @@ def score_bleu(metric: Any, outputs: Sequence[str], references: References) -> S
 
 
 def signature_with(metric: Any, references: References) -> str:  # noqa: ANN401
-    """Return the signature of a sacreBLEU metric with these references, whose number is in it.
+    """Return the signature of a sacreBLEU metric, which includes the number of references.
 
     Args:
         metric: A metric, which is changed: its number of references is that of the last score.

@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Tell whether chance explains the difference neither by segments nor by seeds."""
+        """Tell whether chance neither in the segments nor in the seeds explains the difference."""
         return self.margin is not None and self.p < ALPHA and abs(self.mean) > self.margin
 
 
@@ -74,7 +74,7 @@ def spread(values: Mapping[int, float]) -> Spread:
 
 
 def student(degrees: int) -> float:
-    """Return the 97.5 % quantile of Student's distribution; the normal one's beyond 20 degrees."""
+    """Return the 97.5 % quantile of Student's distribution; beyond 20 degrees, the normal one's."""
     return _T[degrees - 1] if degrees <= len(_T) else _NORMAL
 
 

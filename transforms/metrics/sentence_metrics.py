@@ -22,8 +22,8 @@ class SentenceScores:
     A bead is a strict hit if the gold contains the same bead. It is a lax hit if one of its source
     sentences and one of its target sentences are in one gold bead, or if it is a strict hit.
     Precision is over all beads; recall is over the gold beads with two sides, compared with the
-    beads that have two. So a correctly unaligned sentence counts for strict precision but never for
-    recall. A repeated bead of a document counts once, an empty one is ignored.
+    beads that also have two. So a correctly unaligned sentence counts for strict precision but
+    never for recall. A repeated bead of a document counts once; an empty one is ignored.
 
     Attributes:
         documents: Document pairs.
@@ -87,7 +87,7 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
 
     Args:
         hypothesis: Beads; blank lines separate documents.
-        gold: Gold beads, of as many documents.
+        gold: Gold beads, for the same number of documents.
 
     Raises:
         InputError: A file cannot be read or a line is not a bead

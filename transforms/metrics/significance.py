@@ -45,8 +45,8 @@ class Tested:
         baseline: The figure of the other system.
         mean: Mean over the bootstrap's resamples of the outputs.
         ci: Half of the width of their 95 % interval.
-        baseline_mean: The same for the baseline.
-        baseline_ci: Likewise.
+        baseline_mean: Mean over the resamples of the baseline.
+        baseline_ci: Half of the width of their 95 % interval.
         p_bootstrap: p-value of the bootstrap.
         p_randomization: p-value of the randomization.
         signature: The line that names everything that determines the result.
@@ -117,7 +117,7 @@ def _exchange(output: LineSums, baseline: LineSums, config: Significance) -> np.
     """Return differences of the figure after the outputs of random lines are exchanged."""
     generator = np.random.default_rng(config.seed)
     moved = generator.integers(2, size=(config.trials, len(output.lines)), dtype=bool)
-    # Half of the sums is enough: the other half is the rest.
+    # Half of the sums are enough: the total less these gives the other half.
     total = output.lines.sum(axis=0) + baseline.lines.sum(axis=0)
     first = moved @ baseline.lines + ~moved @ output.lines
     return np.abs(output.figure(first) - output.figure(total - first))
@@ -146,7 +146,7 @@ def render(tested: Mapping[str, Tested], baseline: str, config: Significance) ->
     """Return a table of tested figures and their signatures, for a reader.
 
     Args:
-        tested: By name.
+        tested: Results of the tests, by the figure's name.
         baseline: The file of the other system.
         config: How the tests drew.
     """

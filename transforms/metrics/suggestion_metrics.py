@@ -1,4 +1,4 @@
-"""Suggestions against gold suggestions, as the benchmark does (Yang et al. 2022, WeTS)."""
+"""Score suggestions against gold ones, as the WeTS benchmark does (Yang et al. 2022)."""
 
 import dataclasses
 import json
@@ -28,7 +28,7 @@ class SuggestionScores:
         precisions: Of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
-        gold_tokens: Tokens of the gold; if a line has several, of the closest in length.
+        gold_tokens: Tokens of the gold; if a line has several, of the one closest in length.
         signature: sacreBLEU's line that names everything that determines BLEU (Post 2018).
     """
 
@@ -77,7 +77,7 @@ def evaluate_suggestions(
     for Japanese and Korean, ``13a`` for all others.
 
     Args:
-        hypothesis: Suggestions, one a line; ``.gz`` and ``.zst`` are read too.
+        hypothesis: Suggestions, one per line; ``.gz`` and ``.zst`` are read too.
         gold: Gold suggestions: a file, or several.
         target_lang: BCP 47 tag of all.
 
@@ -102,15 +102,15 @@ def compare_suggestions(
     """Compare suggestions with gold ones, and with those of another system.
 
     Args:
-        hypothesis: As for `evaluate_suggestions`, like the next two.
-        gold: Likewise.
-        target_lang: Likewise.
+        hypothesis: As for `evaluate_suggestions`.
+        gold: As for `evaluate_suggestions`.
+        target_lang: As for `evaluate_suggestions`.
         baseline: Suggestions of the other system.
         config: How significance is tested.
 
     Raises:
         ConfigError: See `evaluate_suggestions`.
-        InputError: Likewise.
+        InputError: See `evaluate_suggestions`.
     """
     suggestions, other = (
         read_text_lines(path, keep_returns=True) for path in (hypothesis, baseline)

@@ -222,7 +222,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float | None:
 
     Args:
         counts: Number of people who put each subject into each category ``[subject][category]``;
-            the same for each subject in total.
+            the total is the same for each subject.
 
     Returns:
         At most 1; None if fewer than two people judged, or all put everything into one category.

@@ -80,8 +80,8 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
     """Compare the positions of one line's tags.
 
     Tags are the same if all their characters are. A tag of the reference is correct if the output
-    has the same tag at the same position, and each output tag counts once; its distance is to the
-    nearest tag that is the same.
+    has the same tag at the same position, and each output tag counts once; its distance is that to
+    the nearest identical tag of the output.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> compare_positions(parse_markup("a <b>cd</b>"), parse_markup("a <b>c</b>d"))
@@ -101,6 +101,6 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
 
 
 def _nearest(places: Sequence[int], place: int) -> int:
-    """Return the distance to the nearest of several positions, which ascend."""
+    """Return the distance to the nearest of several ascending positions."""
     after = bisect.bisect_left(places, place)
     return min(abs(place - near) for near in places[max(0, after - 1) : after + 1])

@@ -38,9 +38,9 @@ GROUPS = {
 translation, or rightly occurs twice, is correct."""
 
 JUDGEMENTS = tuple(said for group in GROUPS.values() for said in group)
-"""Placed correctly; placed wrongly; missing, or there more than once, though it should not; not in
-the source; damaged; with no correct place in this translation; unclear. The paper names six in
-section 6.1, and two more in section 6.4."""
+"""Placed correctly; placed wrongly; missing, or present more than once, though it should not be;
+not in the source; damaged; with no correct place in this translation; unclear. The paper names six
+in section 6.1, and two more in section 6.4."""
 
 COLUMNS = (
     *("line", "highest", "tag", "index", "form", "markup", "found", "source", "target"),
@@ -189,8 +189,8 @@ def draw_translations(
 
     Raises:
         ConfigError: No source has tags.
-        InputError: A file cannot be read, the numbers of lines differ, or the sources have tags in
-            another syntax alone.
+        InputError: A file cannot be read, the numbers of lines differ, or the sources have tags
+            only in another syntax.
     """
     check = SyntaxCheck(source, syntax)
     groups: dict[bool, list[tuple[int, int, Marked, Marked]]] = {False: [], True: []}

@@ -67,7 +67,7 @@ def _tree(structure: Sequence[str]) -> _Tree:
 def tree_distance(one: _Tree, other: _Tree) -> int:
     """Return the least number of elements to insert, delete or rename to make one tree the other.
 
-    Takes at most the product of both trees' elements and depths in time.
+    The time is at most proportional to the product of both trees' elements and depths.
     """
     below = [[0] * len(other.names) for _ in one.names]
     for root in one.roots:
@@ -88,7 +88,7 @@ def _fill(one: _Tree, other: _Tree, root: int, other_root: int, below: list[list
             roots are given, those with the leftmost leaf of these roots are written.
     """
     start, other_start = one.first[root], other.first[other_root]
-    # before: distances of the elements from the leftmost leaf on, up to each, from none.
+    # before: distances from no elements to the elements from the leftmost leaf up to each.
     before = [list(range(other_root - other_start + 2))]
     for at in range(start, root + 1):
         above = before[-1]

@@ -47,7 +47,7 @@ Structure = tuple[str, ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class XmlConfig:
-    """Settings of recognizing tags and words.
+    """Settings for recognizing tags and words.
 
     Attributes:
         rule: ``lxm``, or the name of a syntax (`transforms.markup.markup.SYNTAXES`).
@@ -176,7 +176,7 @@ def find_structure(text: str, rule: str) -> Structure | None:
 
     Attributes are ignored except for the number of an indexed tag; comments and processing
     instructions are elements. XML is parsed by Expat with namespaces, which does not accept the
-    letters in names that the fifth edition of XML 1.0 added.
+    letters that the fifth edition of XML 1.0 added to names.
 
     >>> find_structure("a <b>c<i/></b>", "xml")
     ('b', 'i', '/', '/')
@@ -266,7 +266,7 @@ class Bleu:
         self._numbers: list[int] = []
 
     def add(self, output: str, reference: str, number: int = 1) -> None:
-        """Add a line, or a stretch of one, and its reference. A line break inside is a blank.
+        """Add a line, or a stretch of one, with its reference; line breaks inside count as blanks.
 
         Args:
             output: The output line.
