@@ -38,7 +38,7 @@ _IN_WORDS = r"(?V1)[[\p{M}\u200C]--[\p{Me}\p{Variation_Selector}]]+"
 """Vowels, tones and other signs written on letters, and the joiner that Persian writes in words."""
 
 _FOLDED = r"(?V1)[[\p{L}\p{N}\p{P}\p{S}]--[\p{Unified_Ideograph}\uAC00-\uD7A3]]+"
-"""Characters that may have a case or a width; ideographs and Hangul, most of all, have none."""
+"""Characters that may have a case or a width; ideographs and Hangul, above all, have none."""
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 The paper gives three rules; ``s`` are source tokens, ``t`` target tokens, ``A`` links:
 
-1. A pair of tags round ``s_a .. s_b`` is placed round ``t_min .. t_max`` of all tokens that ``A``
+1. A pair of tags around ``s_a .. s_b`` is placed around ``t_min .. t_max`` of all tokens that ``A``
    links to them.
 2. A self-closing tag before ``s_a`` is placed before the first token that ``A`` links to ``s_a``.
 3. A pair without tokens or a self-closing tag before the first token is placed before the first
@@ -10,16 +10,16 @@ The paper gives three rules; ``s`` are source tokens, ``t`` target tokens, ``A``
 
 It mentions further heuristics without naming them. Here they are:
 
-4. A self-closing tag before a token without links is placed by the next token with links, or after
-   the last target token if there is none (as in rule 3 at the end of the text).
+4. A self-closing tag before a token without links is placed according to the next token with links,
+   or after the last target token if there is none (as in rule 3 at the end of the text).
 5. A pair without tokens, or without links of its tokens, is placed like a self-closing tag, both
    tags together.
 6. An opening tag alone is placed like a self-closing one. A closing tag alone is the mirror image:
    after the last token linked to the token before it, or to the nearest earlier one with links, or
    else before the first target token.
-7. Malformed nesting of the source does not matter: each pair is placed by its own tokens. Elements
-   that nest in the source are made to nest in the target (`transforms.projection.tag_nesting`);
-   those that cross may cross.
+7. Malformed nesting of the source does not matter: each pair is placed according to its own tokens.
+   Elements that nest in the source are made to nest in the target
+   (`transforms.projection.tag_nesting`); those that cross may cross.
 
 Unlike in the paper, target tokens are those of the links instead of BPE pieces.
 """
@@ -116,8 +116,8 @@ def place_closing(before: int, linked: Linked, target: Tokens) -> int:
 
     Args:
         before: As for `place_opening`.
-        linked: Likewise.
-        target: Likewise.
+        linked: As for `place_opening`.
+        target: As for `place_opening`.
 
     >>> target = [(0, 2), (3, 5), (6, 8)]
     >>> [place_closing(before, [[1], [], [0, 2]], target) for before in range(4)]

@@ -1,4 +1,4 @@
-"""Joins tokens of translations to words before tags are placed, and merges their links."""
+"""Joins tokens of translations into words before tags are placed, and merges their links."""
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,8 @@ def join_words(
         words: Words inside which no tag is placed (`transforms.text.joined_tokens`).
 
     Returns:
-        The resulting tokens, and links with the greatest probability of those of the parts.
+        The resulting tokens, and their links, each with the greatest probability among its parts'
+        links.
     """
     joined = join_tokens(tokens, words)
     if len(joined) == len(tokens):
@@ -96,7 +97,7 @@ def splits_word(source: Marked, words: Sequence[tuple[int, int]]) -> bool:
 
 
 def join_targets(links: SoftLinks, word_of: np.ndarray) -> SoftLinks:
-    """Turn links of target tokens into links of the words that the tokens are parts of.
+    """Turn links of target tokens into links of the words that these tokens are part of.
 
     Args:
         links: The links.

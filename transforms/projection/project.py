@@ -216,7 +216,7 @@ def _guessed(
     margins: np.ndarray,
     sides: tuple[TokenizedText, TokenizedText, LinkMasses, Characters],
 ) -> np.ndarray:
-    """Tell which elements have their place for lack of another one, and not because of links.
+    """Tell which elements are placed only because no other place exists, not because of links.
 
     Such a place is certain for an element around the whole source, and a guess for an element
     around part of it.
@@ -423,11 +423,11 @@ def _join_parts(
     target_tokens: Tokens,
     links: SoftLinks,
 ) -> tuple[Tokens, SoftLinks]:
-    """Make one token of target tokens that are parts of one thing, with the links of all.
+    """Merge target tokens that are parts of one thing into one token with the links of all.
 
     Aligners have a token for each part of ``2½``. Where a tag of the source splits such a number,
-    the tokens are not joined, so that the target is split likewise. The end of an address in front
-    of a character reference may have the beginning of the latter (``www.x.de&gt`` of
+    the tokens are not joined, so that the target is split in the same way. The end of an address
+    before a character reference may include the beginning of that reference (``www.x.de&gt`` of
     ``www.x.de&gt;``).
     """
     joined = target_tokens

@@ -34,7 +34,7 @@ class Spans:
 
 
 def find_parents(elements: Sequence[Element]) -> list[int | None]:
-    """Return the innermost pair of tags round each element, or None.
+    """Return the innermost pair of tags around each element, or None.
 
     >>> from pairweave.transforms.markup.markup import find_elements, parse_markup
     >>> find_parents(find_elements(parse_markup("<a>x<b>y<c/></b></a><d/>").tags))
@@ -77,7 +77,7 @@ def find_relations(elements: Sequence[Element]) -> np.ndarray:
 
 
 def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Spans) -> None:
-    """Move the ends of pairs until pairs that are nested or disjoint in the source are so here.
+    """Move the ends of pairs until those nested or disjoint in the source are so in the target.
 
     Pairs that cross in the source are not changed.
 
@@ -149,7 +149,7 @@ def order_tags(
 
 
 def _holds(outer: Element, inner: Element) -> bool:
-    """Tell whether a pair of tags is round an element."""
+    """Tell whether a pair of tags is around an element."""
     assert outer.opening is not None
     assert outer.closing is not None
     return outer.opening < inner.first and _last(inner) < outer.closing
@@ -190,7 +190,7 @@ def _by_offset(elements: Sequence[Element], spans: Spans) -> list[tuple[int, int
 def _deepest(
     elements: Sequence[Element], parents: Sequence[int | None], spans: Spans, number: int
 ) -> int | None:
-    """Return the innermost pair round a lone tag: its own parent, or one that it moved into."""
+    """Return the innermost pair around a lone tag: its own parent, or one that it moved into."""
     at, parent = spans.starts[number], parents[number]
     for other, element in enumerate(elements):
         if (
