@@ -24,7 +24,7 @@ def tags_agree(texts: Sequence[Marked]) -> bool:
 def common_tags(texts: Sequence[Marked]) -> list[Marked]:
     """Return texts without the elements that are not in all of them.
 
-    Of several equal elements, the first ones are kept, as many as every text has.
+    Of several equal elements, each text keeps the first ones, up to the number that every text has.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> one, other = map(parse_markup, ("<b>a</b> <i>b</i>", "<i>B</i> A"))

@@ -44,7 +44,7 @@ def find_partners(
 
 
 def numbers_of_tags(elements: Iterable[Element], numbers: Iterable[Number]) -> dict[int, Number]:
-    """Return each tag's number, which is its element's, by the tag's place in the text.
+    """Return the number of each tag's element, by the tag's place in the text.
 
     Args:
         elements: A text's elements (`transforms.markup.markup.find_elements`).

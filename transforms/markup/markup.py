@@ -108,10 +108,10 @@ class Syntax:
 
     Attributes:
         name: Its name in options.
-        names: The only names of tags; none for any name.
-        empty: Names that never have a closing tag, as HTML's ``br``.
+        names: The names that tags may have; empty if any name is allowed.
+        empty: Names that never have a closing tag, such as HTML's ``br``.
         opens: Names of empty tags that open, with the common name of both tags.
-        closes: Names of empty tags that close, likewise.
+        closes: Names of empty tags that close, with the common name of both tags.
         keys: Attributes that distinguish a tag from others; the first one present counts.
         folds: Whether names are case-insensitive, as in HTML; those above are in lower case.
         codes: Names of native codes: with an identifier, such an element is one tag with all its
@@ -199,7 +199,7 @@ _ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": 
 
 
 def find_syntax(name: str) -> Syntax:
-    """Return the syntax of a name.
+    """Return the syntax with a name.
 
     Raises:
         ConfigError: There is no such syntax.

@@ -1,7 +1,7 @@
 """The inline markup of a pair: the elements of source and target, and their matches.
 
-The markup is stored as one JSON string beside the plain texts. From both, the texts with their tags
-can be restored exactly, in their own markup or as indexed tags.
+The markup is stored as one JSON string in addition to the plain texts. From these, the texts with
+their tags can be restored exactly, in their own markup or as indexed tags.
 """
 
 import dataclasses
@@ -37,7 +37,7 @@ class PairElement:
         name: The name of its tags.
         source: Its range in the source, half-open, in code points without tags; None if it is
             missing.
-        target: Likewise.
+        target: Its range in the target, in the same form.
     """
 
     index: int | None

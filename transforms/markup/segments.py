@@ -14,7 +14,7 @@ from pairweave.transforms.markup.markup import Kind, Marked, Tag
 
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em", "cp"})
 """Elements that form one tag with all their content: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF
-2.1, section 4.2.3 and 4.7."""
+2.1, sections 4.2.3 and 4.7."""
 
 _OPENS = {"bpt": "bpt", "bx": "bx", "sc": "sc", "sm": "sm"}
 _CLOSES = {"ept": "bpt", "ex": "bx", "ec": "sc", "em": "sm"}
