@@ -35,7 +35,7 @@ class Attention:
         Args:
             path: The file.
             layer: Layer from 0, from the end if negative; None if there is only one.
-            head: Head of the layer, likewise; None for the mean over its heads.
+            head: Head of the layer, counted in the same way; None for the mean over its heads.
 
         Raises:
             InputError: The file cannot be read, or does not hold such arrays.
@@ -83,7 +83,8 @@ class Attention:
         """Check that the file has the layer and the head, and that a layer is chosen if necessary.
 
         Raises:
-            ConfigError: It has not; says which layers and heads there are.
+            ConfigError: It lacks one of them, or none is chosen; says which layers and heads there
+                are.
             InputError: See `layers_and_heads`.
         """
         if not len(self):

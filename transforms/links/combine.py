@@ -21,7 +21,8 @@ def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.n
 
     Returns:
         The rows with the combined links; and for each row the links of the first aligner, of the
-        second and of both, int64 ``[row, 3]`` (`agreement.Agreement` holds their sums).
+        second and of both, int64 ``[row, 3]`` (`transforms.links.aligner_agreement.Agreement` holds
+        their sums).
 
     Raises:
         ConfigError: There is no such way.

@@ -58,7 +58,7 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
         believed: The same pairs with all probabilities that the aligner gives to their links
-            (`transforms.schemas.LINKED`), also of links that were not kept.
+            (`transforms.schemas.LINKED`), including links that were not kept.
         config: The minimum score.
 
     Returns:

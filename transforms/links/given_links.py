@@ -18,8 +18,8 @@ GivenUp = dict[int, tuple[str, str]]
 """Reason and detail of the pairs whose links cannot be used, by row."""
 
 ReadAttention = Callable[[int, int, int, int], SoftLinks | None]
-"""Returns the links of a unit's line (from 0), with its source and target tokens; None for a unit
-without attention."""
+"""Returns the links of a line (from 0) of a unit, given its numbers of source and target tokens;
+None for a unit without attention."""
 
 _SIDES = {"forward": "forward_links", "reverse": "reverse_links"}
 _ROW, _SOURCE = 32, 16
@@ -45,8 +45,8 @@ def link_rows(
             links.
 
     Returns:
-        The LINKED rows, in the same order and without those given up; and the reason and both
-        numbers of tokens of each row given up, by row of ``table``.
+        The LINKED rows, in the same order and without those given up; and the reason and detail of
+        each row given up, by row of ``table``.
 
     Raises:
         WorkerError: The tables are not of the same rows.
@@ -119,7 +119,7 @@ def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
 
 
 def out_of_range(source: int, target: int, source_tokens: int, target_tokens: int) -> str:
-    """Return the message for a link that names a token which does not exist."""
+    """Return the message for a link that names a token that does not exist."""
     return (
         f"{source}-{target} is out of range for {source_tokens} source and {target_tokens} target "
         "tokens; set --tokens to the tokens of the links"

@@ -67,7 +67,7 @@ def _shown(column: pa.ChunkedArray) -> _Tokens:
 
 
 def _renumbered(links: pa.ListArray, rows: pa.Table, sides: dict[str, _Tokens]) -> pa.ListArray:
-    """Number the tokens of links anew, without the links of tokens that show nothing."""
+    """Renumber the tokens of links, and drop the links of tokens that show nothing."""
     offsets, fields = fields_of(links)
     inside = slice(offsets[0], offsets[-1])
     pair = np.repeat(np.arange(len(links)), np.diff(offsets))
@@ -85,7 +85,7 @@ def _renumbered(links: pa.ListArray, rows: pa.Table, sides: dict[str, _Tokens]) 
 
 
 def _from_augment(rows: pa.Table) -> pa.Table:
-    """Recover the tokens from the linked ranges (`links.linked_tokens.fill_gaps`)."""
+    """Recover the tokens from the linked ranges (`kernels.links.linked_tokens.fill_gaps`)."""
     plain = rows.filter(pc.equal(rows.column("variant"), 0)).combine_chunks()
     offsets, fields = fields_of(plain.column(COLUMN))
     inside = slice(offsets[0], offsets[-1])

@@ -14,7 +14,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 def as_monolingual(pairs: pa.Table) -> pa.Table:
     """Return PAIRS rows whose source is the translation, in the target's language.
 
-    A pair without a translation has an empty source: it gets no tokens and no links. Ids stay
+    A pair without a translation has an empty source: it gets no tokens and no links. The ids are
     those of the pairs.
     """
     schemas.require(pairs, schemas.PAIRS)

@@ -57,7 +57,7 @@ class PharaohLinks:
         return len(self.offsets) - 1
 
     def __getitem__(self, lines: slice) -> "PharaohLinks":
-        """Return adjoining lines without a copy."""
+        """Return adjacent lines without copying them."""
         start, stop, _ = lines.indices(len(self))
         return dataclasses.replace(self, offsets=self.offsets[start : stop + 1])
 
@@ -101,7 +101,7 @@ def read_links(path: Path, *, possible: bool = False) -> Iterator[PharaohLinks]:
 
     Args:
         path: A file of links.
-        possible: Whether ``ipj`` is a link too.
+        possible: Whether ``ipj`` is also a link.
 
     Raises:
         InputError: The file cannot be read, or contains an invalid link.
@@ -153,8 +153,8 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
             a time.
 
     Raises:
-        InputError: ``line_count_mismatch``; names all counts. Before anything is yielded, unless a
-            file is a pipe, which can only be counted to its end.
+        InputError: ``line_count_mismatch``; names all counts. It is raised before anything is
+            yielded, unless a file is a pipe, whose lines can be counted only by reading it.
     """
     names = [str(path) for path in paths]
     if all(path.is_file() for path in paths):
@@ -183,7 +183,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: Bi
 
     Args:
         forward: Links of one direction, as source-target.
-        reverse: Links of the other direction, as source-target too.
+        reverse: Links of the other direction, also as source-target.
         heuristic: As in `transforms.links.link_options.SymmetrizeConfig`.
         out: Gets one line for each pair.
 

@@ -33,7 +33,7 @@ def pool(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def multiply_posteriors(first: pa.Table, second: pa.Table, threshold: float) -> pa.Table:
     """Multiply the posteriors of two aligners, in each direction, and keep the likely links.
 
-    The posteriors of a link are pooled (`pool`). A link that one aligner does not have is not made.
+    The posteriors of a link are pooled (`pool`). A link that either aligner lacks is dropped.
 
     Args:
         first: LINKED rows, with every link that the first aligner does not refuse.

@@ -22,10 +22,10 @@ class SoftLinks:
 
     Attributes:
         source: Source tokens, int64 ``[link]``; no link occurs twice.
-        target: Target tokens, likewise.
+        target: Target tokens, int64 ``[link]``.
         forward: Probability of each, in [0, 1], in the direction that explains the target,
             float64; 0 where this direction has no such link.
-        reverse: In the direction that explains the source.
+        reverse: The same in the direction that explains the source.
     """
 
     source: np.ndarray
@@ -70,9 +70,9 @@ def confirm(first: SoftLinks, second: SoftLinks, least: float) -> SoftLinks:
 
     The probability of a link is the mean of two values: the first aligner's probability, if it is
     `least` or more, and the product of both aligners (`transforms.links.product.pool`), in which
-    each aligner refuses links that it does not have. So a link that both make keeps about its
-    probability; a link that the second lacks keeps half of it; and a link of which the first is
-    unsure rises where the second is sure.
+    each aligner refuses links that it does not have. So a link that both make roughly keeps its
+    probability; a link that the second lacks keeps half of it; and a link that the first is unsure
+    of gains probability where the second is sure.
 
     Args:
         first: The links of an aligner, including unlikely links.
