@@ -70,7 +70,7 @@ class Raw(Representation):
         return with_symbols(marked, symbols)
 
     def read(self, string: str, table: TagTable) -> Marked:
-        """Return a text with numbered tags of those in it; literals of the table stay text."""
+        """Return a text with its tags numbered; literals of the table stay text."""
         return match_tags(parse_markup(string, self.syntax), table)
 
 

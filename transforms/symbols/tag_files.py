@@ -27,7 +27,7 @@ class EncodeFiles:
         table: Tables of the original tags, JSON, one per line.
         target_input: The other side of the pairs; None if there is none.
         target_output: Its lines with symbols.
-        target_table: Its table.
+        target_table: Its tables.
     """
 
     input: str
@@ -65,7 +65,7 @@ def encode_files(
 
     Raises:
         InputError: A file cannot be read, the sides have different numbers of lines, or a file
-            has tags in another syntax alone (`transforms.markup.other_syntax`).
+            has tags only in another syntax (`transforms.markup.other_syntax`).
     """
     facts = _facts(coding)
     names = ("lines", "tagged_lines", "tags", "literals", "most_elements", "lines_beyond_symbols")
@@ -114,7 +114,7 @@ def _conclude(checks: Sequence[SyntaxCheck], warn: Callable[[str], None]) -> Non
     """Warn of tags in another syntax, before the outputs get their names.
 
     Raises:
-        InputError: A file has tags in another syntax alone.
+        InputError: A file has tags only in another syntax.
     """
     for warning in [check.warning() for check in checks]:
         if warning is not None:
@@ -154,7 +154,7 @@ def decode_files(
 
     Raises:
         InputError: A file cannot be read, the numbers of lines differ, a line is not a table, or
-            the source has tags in another syntax alone.
+            the source has tags only in another syntax.
     """
     other = table or source
     if other is None or (table is not None and source is not None):

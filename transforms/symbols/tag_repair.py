@@ -34,16 +34,17 @@ def repair_tags(numbered: Marked, table: TagTable) -> tuple[Marked, Repairs]:
 
     A text with valid tags is left unchanged. Otherwise, in this order:
 
-    1. Tags that are not in the table are removed, and all repetitions; of repeated closing tags,
-       the first one after the opening tag is kept.
+    1. Tags that are not in the table and repeated tags are removed; of repeated closing tags, the
+       first one after the opening tag is kept.
     2. Missing tags are added at the end of the text, in their order in the source (Hanneman and
        Dinu 2020, section 4.2). If half of a pair is present, unlike in the paper, an opening tag
        is added directly before its closing one, so that no further text is marked; a closing tag
        is added inside the pairs that contain it in the source.
-    3. A pair that closes before it opens swaps its tags. 4. A pair is extended over the pairs
-    that it contains in the source, if the two cross or contain each other the other way round.
+    3. If a pair closes before it opens, its tags are swapped.
+    4. A pair is extended over the pairs that it contains in the source, if the two cross or contain
+       each other the other way round.
     5. If two other pairs cross that do not cross in the source, the one with less text of its own
-    keeps their overlap.
+       keeps their overlap.
 
     Nested pairs of the source may be disjoint in the text, and vice versa, as in human
     translations. Empty tags and halves may be anywhere.

@@ -1,7 +1,7 @@
 """Write numbered tags as symbols for a translation model, and read them back.
 
 Each representation turns the numbered tags of a text (`transforms.markup.tag_table`) into symbols,
-and finds the symbols in a text again, by the table of the tags.
+and uses the table of the tags to find the symbols in a text again.
 """
 
 import abc
@@ -54,7 +54,7 @@ class Representation(abc.ABC):
 
     @abc.abstractmethod
     def read(self, string: str, table: TagTable) -> Marked:
-        """Return a text with numbered tags of the symbols in it.
+        """Return a text with numbered tags in place of its symbols.
 
         A symbol that is not in the table becomes a tag with an empty key.
         """
@@ -80,7 +80,7 @@ class Symbolic(Representation):
         return with_symbols(marked, [symbols[mark_of(tag)] for tag in marked.tags])
 
     def read(self, string: str, table: TagTable) -> Marked:
-        """Return a text with numbered tags of the symbols in it."""
+        """Return a text with numbered tags in place of its symbols."""
         marks = {symbol: mark for mark, symbol in self.symbols_of(table).items()}
         return read_symbols(
             string, self.pattern(), lambda match: (kind_of(match), marks.get(match[0]))
@@ -194,7 +194,7 @@ class Masked(Symbolic):
         return with_symbols(marked, symbols)
 
     def read(self, string: str, table: TagTable) -> Marked:
-        """Return a text with numbered tags of the placeholders in it."""
+        """Return a text with numbered tags in place of its placeholders."""
         marks = {symbol: mark for mark, symbol in self.symbols_of(table).items()}
         return read_symbols(
             string,
@@ -271,7 +271,7 @@ def read_symbols(
     pattern: re.Pattern[str],
     facts: Callable[[re.Match[str]], tuple[Kind, Mark | None]],
 ) -> Marked:
-    """Return a text with numbered tags of the symbols in it.
+    """Return a text with numbered tags in place of its symbols.
 
     Args:
         string: The text with symbols.

@@ -59,7 +59,7 @@ class Xliff(Representation):
         return with_symbols(marked, symbols)
 
     def read(self, string: str, table: TagTable) -> Marked:
-        """Return a text with numbered tags of the inline elements in it.
+        """Return a text with numbered tags in place of its inline elements.
 
         ``</g>`` closes the last open ``<g>``; if there is none, the first pair of the table whose
         ``<g>`` is missing.

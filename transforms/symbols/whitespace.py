@@ -43,7 +43,7 @@ class Unshifted:
 
     Attributes:
         texts: As in the argument of `unshift_between`.
-        mended: Runs of tags that were not in the form of the shift.
+        mended: Runs of tags that were not in the shifted form.
     """
 
     texts: list[str]
@@ -115,8 +115,8 @@ def shift_whitespace(text: str, tag: str = JOB_TAG) -> str:
 
     Args:
         text: Tagged text.
-        tag: Regular expression of a tag, with a group ``close`` that matches in closing tags alone
-            and one ``empty`` in self-closing ones. It must not match white space.
+        tag: Regular expression of a tag, with a group ``close`` that matches only in closing tags
+            and one ``empty`` only in self-closing ones. It must not match white space.
 
     >>> shift_whitespace("The <a_3>green witch</a_3> .")
     'The<a_3> green witch</a_3> .'
@@ -131,8 +131,8 @@ def unshift_whitespace(text: str, tag: str = JOB_TAG) -> str:
     """Undo `shift_whitespace`, also in a text that is only partly shifted or not at all.
 
     The original text is restored if it had no white space after an opening tag or between the tags
-    of a run, and none before closing and self-closing tags alone. A space beside such tags may
-    belong to the word before or to the word after, so it stays after them.
+    of a run, and none before a run of only closing and self-closing tags. A space next to such tags
+    may belong to the word before or to the word after, so it stays after them.
 
     >>> unshift_whitespace("The<a_3> green witch</a_3> .")
     'The <a_3>green witch</a_3> .'
