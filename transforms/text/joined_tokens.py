@@ -1,4 +1,4 @@
-"""Joins tokens of aligners to words where no tag may stand between the tokens."""
+"""Joins tokens of aligners into words where no tag may be placed between the tokens."""
 
 import itertools
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def join_tokens(
 
     Args:
         tokens: Half-open ranges of code points of one text, ascending and disjoint.
-        words: Likewise.
+        words: Ranges of words, in the same form.
 
     >>> join_tokens([(0, 1), (1, 2), (2, 3), (4, 5)], [(0, 2), (2, 5)])
     [(0, 2), (2, 3), (4, 5)]

@@ -1,4 +1,4 @@
-"""Names of languages that people write in place of language tags."""
+"""Names of languages that people write instead of language tags."""
 
 _NAMES = """
 af afrikaans; am amharic; ar arabic; az azerbaijani; be belarusian; bg bulgarian; bn bengali

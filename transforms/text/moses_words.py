@@ -146,7 +146,7 @@ def _blank_words(text: str) -> str:
 
 @functools.cache
 def _prefixes(language: str) -> dict[str, bool]:
-    """Return the abbreviations, each with whether it is one before a number only."""
+    """Return the abbreviations, and for each whether it counts only before a number."""
     prefixes = {}
     for line in _optional("sacremoses.corpus").NonbreakingPrefixes().words(language):
         stem, mark, _ = line.partition(_NUMERIC_ONLY)

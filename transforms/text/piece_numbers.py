@@ -1,9 +1,9 @@
 """Converts between token numbers of a job and those of the tokenizer itself.
 
 Each of a job's tokens shows a different part of the text. A tokenizer also counts pieces that show
-nothing: a lone word mark (``\u2581``), the first bytes of a character that is several pieces.
-Other programs that align the same pieces count those, too. So links in input and output number the
-tokenizer's pieces, and this module converts between the two numberings.
+nothing: a lone word mark (``\u2581``), the first bytes of a character that is split into several
+pieces. Other programs that align the same pieces count those, too. So links in input and output
+number the tokenizer's pieces, and this module converts between the two numberings.
 """
 
 import dataclasses
@@ -64,7 +64,8 @@ def number_pieces(texts: Texts, config: TokenConfig, language: Language = None) 
     Args:
         texts: Strings without nulls ``[text]``.
         config: Which tokens (`transforms.text.tokens.tokenize`). Only a SentencePiece model counts
-            pieces that are not tokens. An encoder's pieces: `models.encoder.pieces.number_sides`.
+            pieces that are not tokens. For an encoder's pieces, see
+            `models.encoder.pieces.number_sides`.
         language: As for `tokenize`.
 
     Raises:
@@ -122,7 +123,7 @@ def token_links(
     Args:
         links: Links of one pair's pieces, in any order.
         source: The token of each piece of the source.
-        target: The same of the target.
+        target: The same for the target.
 
     >>> token_links([(0, 0), (1, 1), (2, 1)], [0, 0, 1], [0, NO_TOKEN])
     [(0, 0)]
@@ -140,7 +141,7 @@ def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa
         target: The numbers of the target's pieces.
 
     Returns:
-        The table with every piece in place of the tokens; a piece that shows nothing has an empty
+        The table with all pieces instead of the tokens; a piece that shows nothing has an empty
         span. A link of two tokens becomes links between all pieces that show parts of them.
     """
     offsets, fields = fields_of(table.column("links"))

@@ -74,10 +74,10 @@ def installed_name() -> str | None:
 
 
 def check_installed(name: str) -> None:
-    """Check that the segmenter that a run names is the one that is installed here.
+    """Check that the segmenter that a run names is installed here.
 
     Raises:
-        WorkerError: Another one, or none, is installed.
+        WorkerError: A different segmenter, or none, is installed.
     """
     if name != NONE and installed_name() != name:
         raise WorkerError(
@@ -89,9 +89,9 @@ def check_installed(name: str) -> None:
 def segment(texts: Texts, language: Language, name: str) -> Spans:
     """Find the words of several code points in runs of Han, kana, Thai, Lao, Khmer and Burmese.
 
-    The words are those of ICU's dictionaries. Chinese text has those of jieba as well; where both
-    overlap they are one, so that no border falls inside a word of either. On 3,200 runs of message
-    catalogues, ICU alone splits common words that jieba knows (页面, 文档).
+    The words are those of ICU's dictionaries. Chinese text has those of jieba as well; where words
+    of the two overlap, they are merged, so that no border falls inside a word of either. On 3,200
+    runs of message catalogues, ICU alone splits common words that jieba knows (页面, 文档).
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -99,7 +99,7 @@ def segment(texts: Texts, language: Language, name: str) -> Spans:
         name: The segmenter, as `installed_name` gives it.
 
     Raises:
-        WorkerError: Another one is installed.
+        WorkerError: A different segmenter, or none, is installed.
     """
     check_installed(name)
     rows = np.flatnonzero(pc.match_substring_regex(texts, UNSPACED).to_numpy(zero_copy_only=False))
@@ -122,7 +122,7 @@ def segment(texts: Texts, language: Language, name: str) -> Spans:
 
 
 def needs_segmenter(texts: pa.Array | pa.ChunkedArray) -> bool:
-    """Tell whether one text in a hundred, at least, is in a script without spaces."""
+    """Tell whether at least one text in a hundred is in a script without spaces."""
     unspaced = pc.sum(pc.match_substring_regex(texts, UNSPACED)).as_py() or 0
     return bool(unspaced and unspaced * 100 >= len(texts))
 

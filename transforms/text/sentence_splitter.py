@@ -1,8 +1,7 @@
 """Sentences of running text, found by sentencex.
 
-It knows the abbreviations and the full stops of many languages, those of Chinese, Japanese and
-Hindi too, and keeps quotations whole. Decision 11 has the measurements on which the choice is
-based.
+It knows the abbreviations and the full stops of many languages, including Chinese, Japanese and
+Hindi, and keeps quotations whole. Decision 11 has the measurements on which the choice is based.
 """
 
 import functools
@@ -25,8 +24,8 @@ _UNKNOWN = "en"
 """The rules for text of an unknown language; their abbreviations are those of English."""
 
 _TITLES = {"en": ("Ms.",), "es": ("Sra.", "Srta."), "fr": ("M.", "MM.")}
-"""Titles that sentencex does not know, and after which no sentence ends. ``M.`` alone is a third of
-its wrong cuts in French news."""
+"""Titles that sentencex does not know, and after which no sentence ends. ``M.`` alone accounts for
+a third of its wrong cuts in French news."""
 
 _WIDE_SPACE_BEFORE_STOP = regex.compile(r"[^\S\x00-\x7f](?=\.)")
 """sentencex 1.0.32 takes such white space after a capital letter for a byte, and fails. It is
@@ -35,7 +34,8 @@ replaced by a space, which has the same length in code points."""
 _KHMER_STOP = regex.compile(
     r"[\u17d4\u17d5](?!\s*[\u17d4\u17d5])(?!\u179b\u17d4)[\p{Pe}\p{Pf}\"']*"
 )
-"""A full stop of Khmer, which sentencex does not know. The first one of ``។ល។`` (etc.) is none."""
+"""A full stop of Khmer, which sentencex does not know. The first sign of ``។ល។`` (etc.) is
+not one."""
 
 Span = tuple[int, int]
 """First code point of a sentence, and the code point after its last one."""
@@ -64,10 +64,10 @@ def choose_splitter() -> str:
 
 
 def check_installed(name: str) -> None:
-    """Check that the splitter that a run names is the one that is installed here.
+    """Check that the splitter that a run names is installed here.
 
     Raises:
-        WorkerError: Another splitter, or none, is installed.
+        WorkerError: A different splitter, or none, is installed.
     """
     if name != NONE and installed_name() != name:
         raise WorkerError(
@@ -84,7 +84,7 @@ def split_sentences(text: str, language: str | None) -> list[Span]:
 
     Args:
         text: The text, without line breaks.
-        language: Its BCP 47 tag; English rules serve for unknown languages.
+        language: Its BCP 47 tag; English rules are used for unknown languages.
 
     Returns:
         Their spans in order, without empty ones.

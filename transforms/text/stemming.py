@@ -1,4 +1,4 @@
-"""Brings words into the form for comparison: folded, and stemmed if there is a stemmer."""
+"""Brings words into the form in which they are compared: folded, and stemmed if possible."""
 
 import functools
 import importlib

@@ -43,7 +43,8 @@ Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
 Spans: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-# Italian and the languages of Italy elide before any vowel; French and Occitan from a short list.
+# Italian and the languages of Italy elide before any vowel; French and Occitan elide only the words
+# of a short list.
 _CLITICS = {
     "en": clitics.ENGLISH,
     **dict.fromkeys(("fr", "oc"), clitics.FRENCH),
@@ -58,10 +59,10 @@ _CLITICS = {
 # Korean.
 _MAYBE_KOREAN = dict.fromkeys(("ko", "und", ""), True)
 
-# Letters of a script without spaces for one word of English: so many that message catalogues of
-# programs (239 to 2,594 messages a language) have about as many words on both sides. Measured
-# there: Thai 3.3 letters without marks, Burmese 2.4, Khmer about 3.4 (without letters written under
-# others); Chinese 1.2 to 1.3; Japanese 1.6 kana and 0.5 ideographs.
+# Number of letters of a script without spaces that count as one word of English: with it, message
+# catalogues of programs (239 to 2,594 messages per language) have about the same number of words on
+# both sides. Measured there: Thai 3.3 letters without marks, Burmese 2.4, Khmer about 3.4 (without
+# letters written under others); Chinese 1.2 to 1.3; Japanese 1.6 kana and 0.5 ideographs.
 _LETTERS_IN_WORD = {SYLLABIC: 3.5, IDEOGRAPH: 1.5, KANA: 3.0}
 
 # The result depends on the number of training threads, so this number is fixed; it does not depend
@@ -80,10 +81,10 @@ class TokenConfig:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
             (`transforms.kernels.text.word_breaks.find_tokens`). ``whitespace``: the text between
             runs of Unicode white space. ``sentencepiece``: the pieces of a model. ``pieces``: those
-            of the encoder that aligns, which alone can cut them
+            of the aligning encoder, which is needed to cut them
             (`models.encoder.pieces.add_piece_tokens`). ``plugin`` and a plugin: those of another
             package's tokenizer (`of_plugin`).
-        model: The bytes of a SentencePiece model, for that kind alone.
+        model: The bytes of a SentencePiece model, only for that kind.
     """
 
     kind: str = "words"
@@ -130,8 +131,8 @@ def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa
 
     Returns:
         ``list<struct<start, end>>`` ``[text]``: half-open ranges of code points, ascending,
-        disjoint and not empty. No token begins or ends with white space, and a text of white space
-        alone has none.
+        disjoint and not empty. No token begins or ends with white space, and a text of only white
+        space has none.
 
     Raises:
         ConfigError: The SentencePiece model cannot be loaded.
@@ -198,7 +199,7 @@ def train_sentencepiece(
 ) -> bytes:
     """Train a SentencePiece model and return its bytes.
 
-    The same texts in the same order give the same bytes, whatever the machine's cores.
+    The same texts in the same order give the same bytes, regardless of the number of CPU cores.
 
     Args:
         texts: Sentences of all languages that the model is for.

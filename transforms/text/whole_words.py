@@ -19,11 +19,11 @@ from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE, segment
 from pairweave.transforms.text.tokens import Language, Spans, Texts, cut_words, each_language
 
-# RE2: scripts without spaces between words. Tibetan parts its syllables by a mark.
+# RE2: scripts without spaces between words. Tibetan separates its syllables by a mark.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}|\p{Tibetan}"
 
 # Languages that join a name to a noun with a hyphen (in Hungarian also to a suffix), and the
-# letters that must follow the hyphen. Of translators' tags in help pages, 7.8 % stand at such a
+# letters that must follow the hyphen. Of translators' tags in help pages, 7.8 % are at such a
 # hyphen in Finnish and 0.3 % in German, none in English (74,000 tags), French and Korean.
 _PARTS_OF_COMPOUNDS = {
     **dict.fromkeys(("de", "nds", "lb", "nl", "fy", "sv", "da", "nb", "nn", "no", "fi", "et"), 3),
@@ -37,7 +37,7 @@ _Result = TypeVar("_Result")
 
 
 class ResultCache(threading.local, Generic[_Result]):
-    """A cache, a few results per thread, for results that two steps compute from the same columns.
+    """Caches a few results per thread that two steps compute from the same columns.
 
     Columns are identified by the addresses of their values, so nothing is compared. A result is
     dropped when it is requested again, or when there are too many others.
@@ -84,8 +84,8 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
     """Count the words of texts that contain a letter or a digit, whatever the aligner's tokens are.
 
     A hyphenated compound counts as one word, and so does a word with its elided article or with a
-    clitic such as ``'s``, so that a share of the words is right by any way of counting. In scripts
-    without spaces, each word counts, and in Tibetan each syllable.
+    clitic such as ``'s``, so that a share of the words is right however words are counted. In
+    scripts without spaces, each word counts, and in Tibetan each syllable.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -144,7 +144,7 @@ def find_cuts(
         ``list<bool>`` ``[text]``, one more entry than the text has tokens.
 
     Raises:
-        WorkerError: There are not as many lists of tokens as texts.
+        WorkerError: The number of token lists differs from the number of texts.
     """
     token_offsets, fields = fields_of(tokens)
     if len(token_offsets) != len(texts) + 1:
@@ -165,7 +165,7 @@ def join_numbers(text: str, tokens: Sequence[tuple[int, int]]) -> list[tuple[int
         tokens: Half-open ranges of its code points, ascending and disjoint.
 
     Returns:
-        Ranges, likewise; the tokens themselves if none are joined.
+        Ranges in the same form; the tokens themselves if none are joined.
 
     >>> join_numbers("2½ kg", [(0, 1), (1, 2), (3, 5)])
     [(0, 2), (3, 5)]
