@@ -118,7 +118,7 @@ def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MAX_I
     Args:
         kept: Kept rows (`schemas.ROWS`).
         what: The word for the rows, for the message.
-        remedy: Advice for the case that there are too many.
+        remedy: Advice if there are too many.
         most_bytes: The capacity of a column.
 
     Raises:
@@ -142,7 +142,7 @@ def pairs_of(rows: pa.Table) -> pa.Table:
 def mark_rejected(
     rows: pa.Table, stage: Stage, reason: Reason, details: list[str] | None
 ) -> pa.Table:
-    """Return rows (`schemas.ROWS`) with one stage and reason, and a detail each.
+    """Return rows (`schemas.ROWS`) with one stage and reason, and a detail for each.
 
     Their long texts are left out (`transforms.shards.rejected_texts`).
     """
@@ -163,7 +163,7 @@ _WIDE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
 def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MAX_ITEMS) -> pa.Table:
-    """Return rows of a table in an order.
+    """Return rows of a table in a given order.
 
     Args:
         rows: The rows; their dictionaries are unified.

@@ -1,4 +1,4 @@
-"""The texts that a rejected row keeps: ordinary texts in full, overlong texts in their beginning.
+"""The texts that a rejected row keeps: ordinary texts in full, the beginning of overlong texts.
 
 Rejected rows pass through the shuffle like any other rows, and nobody reads a megabyte of text to
 find out why a pair was rejected. The long text is in the input, at the row's file and line.
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pairweave.transforms.problems import RAW_BYTES
 
 REJECTED_TEXT_BYTES = 16 << 10
-"""Maximum length of a text that a rejected row keeps."""
+"""Maximum length of a text that a rejected row keeps, in bytes."""
 
 _SIDES = ("source", "target", "translation")
 
@@ -53,7 +53,7 @@ def leave_out_long_texts(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def leave_out_of_table(rows: pa.Table) -> pa.Table:
-    """Do the same with a table, chunk by chunk."""
+    """Leave out the long texts of a table's rejected rows, chunk by chunk."""
     batches = [leave_out_long_texts(batch) for batch in rows.to_batches()]
     return pa.Table.from_batches(batches, rows.schema)
 

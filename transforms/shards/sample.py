@@ -83,7 +83,7 @@ def gather_sample(
     Args:
         parts: The parts.
         purpose: The purpose of the sample, for messages.
-        advice: Advice for the case that it is too large.
+        advice: Advice if it is too large.
 
     Raises:
         ConfigError: The sample is larger than a table can hold.

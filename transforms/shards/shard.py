@@ -44,7 +44,7 @@ class Shard:
     Attributes:
         number: The shard's number, from 0.
         kept: Its kept rows (`schemas.ROWS`), sorted by id and place.
-        rejected: Its rejected rows (`schemas.ROWS`), likewise.
+        rejected: Its rejected rows (`schemas.ROWS`), in the same order.
         table: The working table of the steps: one row per kept row, in the same order.
         notes: Notes on the whole shard.
     """

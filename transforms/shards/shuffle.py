@@ -17,7 +17,7 @@ from pairweave.transforms.shards.shard import Batches, Shard, Shards
 arrow_coder.register()
 
 BUFFER_BYTES = 128 << 20
-"""Number of rows to collect before splitting, so that parts of shards are not too small."""
+"""Bytes of rows to collect before splitting, so that parts of shards are not too small."""
 
 DIRECT_SHARDS = 1_024
 """Maximum number of shards into which rows are split at once.
