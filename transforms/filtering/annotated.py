@@ -28,7 +28,7 @@ SCORED_ANYWAY = (ScreenReject.LENGTH_RATIO, ScreenReject.IDENTICAL, ScreenReject
 
 
 def take_up(shard: Shard) -> Shard:
-    """Move the pairs of `SCORED_ANYWAY` from the rejected to the kept, with their reasons.
+    """Move the pairs of `SCORED_ANYWAY` from the rejected to the kept rows, with their reasons.
 
     Returns:
         The shard, whose working table is its kept pairs.
@@ -66,7 +66,7 @@ def with_every_pair(shard: Shard, data: pa.Table) -> tuple[Shard, pa.Table]:
         data: The rows of its kept pairs (`filtered.data_of`), in their order.
 
     Returns:
-        The shard, of which only rows without two texts are rejected, and the rows of its kept
+        The shard, in which only rows without two texts are rejected, and the rows of its kept
         pairs, in their order.
     """
     shard = _with_texts_of_repeated(shard)
@@ -126,7 +126,7 @@ def _has_texts(rows: pa.Table) -> pa.ChunkedArray:
 
 
 def _moved(shard: Shard, chosen: pa.ChunkedArray) -> Shard:
-    """Move chosen rows from the rejected to the kept; the working table stays as it is."""
+    """Move chosen rows from the rejected to the kept rows; leave the working table unchanged."""
     if not pc.any(chosen).as_py():
         return shard
     every = pa.concat_tables([shard.kept, shard.rejected.filter(chosen)]).unify_dictionaries()

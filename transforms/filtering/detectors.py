@@ -35,7 +35,7 @@ MIN_LEAD = 0.1
 """Minimum difference between the probabilities of lingua's two most probable answers."""
 
 _NO_LANGUAGE = ("un", "xx", "xxx", "zzb", "zze", "zzh", "zzp")
-"""CLD2's codes for text without a known language: unknown, a script alone, invented languages."""
+"""CLD2's codes for text without a known language: unknown, only a script, invented languages."""
 
 # CLD2 refuses texts with some of these characters, and none of them indicates a language.
 _REFUSED = regex.compile(r"[\p{Cc}\p{Cs}\p{Cn}\p{Co}]")
@@ -200,7 +200,7 @@ def load(name: str) -> Detector:
 
     Args:
         name: ``cld2``, ``langid``, ``lingua`` or ``fasttext:FILE``; with ``fasttext:SHA256@FILE``
-            the file must have this digest, and a new file under its path is loaded anew.
+            the file must have this digest, and a file replaced since is loaded again.
 
     Raises:
         ConfigError: It is not installed, or the file is not a model.

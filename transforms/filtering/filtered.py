@@ -321,8 +321,8 @@ def column_bars(rows: pa.Table) -> Bars:
     """Return the histograms of the columns of SCORED rows.
 
     Args:
-        rows: SCORED rows; pairs that the aligner or the encoder did not score do not count where
-            its columns are measured.
+        rows: SCORED rows; pairs that the aligner or the encoder did not score are not counted in
+            its columns.
     """
     # The columns of single layers and of plugins have no histograms.
     evidence = [name for name in EVIDENCE_COLUMNS if name in rows.column_names]

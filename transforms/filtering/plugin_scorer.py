@@ -20,7 +20,7 @@ def score(plugin: Plugin, pairs: pa.Table) -> np.ndarray:
         pairs: Pairs with texts and languages; no text is null.
 
     Raises:
-        ConfigError: The scorer cannot be loaded here, raises an error, or returns anything else
+        ConfigError: The scorer cannot be loaded here, raises an error, or returns anything other
             than a finite number for each pair.
     """
     scorer = cast("PairScorer", load_plugin(plugin, SCORER))

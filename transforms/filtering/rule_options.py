@@ -20,7 +20,7 @@ DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 AtLeastZero = Annotated[float, Field(ge=0)]
 
 MOST_PLUGIN_RULES = 12
-"""Maximum number: the bits of ``hits`` have no room for more, besides rules and languages."""
+"""Maximum number of plugins' rules; with the other rules, they use all bits of ``hits``."""
 
 
 def _limits(value: object) -> object:

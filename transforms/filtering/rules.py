@@ -155,7 +155,7 @@ def copied(sides: Sides) -> Values:
 
     A word of the source accounts for one equal word of the target. Both shares must be over the
     limit. Translations in the same script legitimately share names and figures: there, words that
-    begin with a capital letter or a digit do not count, and a target of such words alone has 0.
+    begin with a capital letter or a digit do not count, and a target of only such words has 0.
     """
     by_word, by_character = characters.copied(sides.words[0], sides.words[1], sides.same_script)
     return {"copied_words": by_word, "copied_characters": by_character}
@@ -190,8 +190,8 @@ def repetition(sides: Sides) -> Values:
 def end_mismatch(sides: Sides) -> Values:
     """Measure how much the sides' final punctuation differs; closing marks may follow it.
 
-    0: both end with the same of full stop, question mark, exclamation mark, pause and none;
-    0.5: one has a full stop and the other none of these; 1: anything else.
+    0: both end with the same class of mark (full stop, question mark, exclamation mark, pause,
+    none); 0.5: one has a full stop and the other none of these; 1: anything else.
     """
     properties = codepoints.all_properties()
     source, target = (

@@ -1,7 +1,7 @@
 """Stores sentence vectors in files until the corpus is searched for neighbours.
 
 Neighbours are searched among all sentences, so each shard's vectors are written when it is encoded.
-A resumed run reuses them. They are stored beside the scored shards and deleted with them.
+A resumed run reuses them. They are stored next to the scored shards and deleted with them.
 """
 
 import dataclasses
@@ -21,9 +21,9 @@ class Vectors:
 
     Attributes:
         source: Vectors of length 1, float32 ``[pair, hidden]``, of pairs that are encoded.
-        target: Likewise.
-        source_keys: xxh3-64 of the texts, uint64 ``[pair]``.
-        target_keys: Likewise.
+        target: The same for the target.
+        source_keys: xxh3-64 of the source texts, uint64 ``[pair]``.
+        target_keys: xxh3-64 of the target texts.
         neighbour: Whether the pair passed the rules, so its sides may be neighbours of others.
         rows: Row of each pair in the shard's table, int64 ``[pair]``.
         given_up: Rows that the encoder could not encode, int64.

@@ -23,7 +23,7 @@ pairs are therefore compared in full, and the cost of a larger one (boilerplate)
 
 Chains: a pair is rejected if it is similar to a better pair, even if that pair is rejected too. So
 every rejected pair was compared with a better one; each connected component keeps its best pair,
-and every pair that is not similar to a better one. The result depends on the pairs alone.
+and every pair that is not similar to a better one. The result depends only on the pairs.
 """
 
 import functools
