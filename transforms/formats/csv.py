@@ -38,7 +38,7 @@ MAX_LINE_BYTES = 256 << 20
 """The highest ``max_line_bytes``."""
 
 LOOKED_AT = 1000
-"""So many records at the start of a file are looked at for another delimiter."""
+"""Number of records at the start of a file that are checked for another delimiter."""
 
 _ADVICE = (
     "A quoted field ends with a quote before the next delimiter, and a quote inside it is doubled; "
@@ -109,7 +109,7 @@ def parse_csv(
 
 
 def _other_delimiter(line: str, given: str) -> str:
-    """Return the advice to give another delimiter that divides a refused line; or nothing."""
+    """Return the advice to set another delimiter that divides a refused line; empty if none does."""
     for name, sign in DELIMITERS.items():
         if sign == given:
             continue
@@ -264,7 +264,7 @@ def _divisions(record: Record) -> tuple[int, dict[str, int]]:
 def _check_delimiter(
     records: Sequence[tuple[int, Mapping[str, int]]], delimiter: str, name: str
 ) -> None:
-    """Refuse a file most of whose first records differ from the first, as another divides them.
+    """Refuse a file if its first records vary in length but another delimiter divides them evenly.
 
     Args:
         records: The first records, from `_divisions`.

@@ -93,7 +93,7 @@ def read_sides(
     """Yield the rows of sides line by line, in ROWS batches.
 
     Raises:
-        WorkerError: A side goes on after another one ends.
+        WorkerError: A side continues after another one ends.
     """
     maker = RowMaker(unit, in_line=True)
     done = 0
@@ -124,7 +124,7 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
 
 
 def shift_between(source: Side, target: Side, more: int, limits: ReadLimits) -> "LineShift | None":
-    """Find where two sides with different numbers of lines stop running side by side.
+    """Find where two sides with different numbers of lines stop corresponding line by line.
 
     Args:
         source: The source, from its first line.
@@ -149,7 +149,7 @@ Lines, ``text`` would be a string."""
 
 
 def scan_moses(file: ScanRequest) -> Scan:
-    """Scan one side, unless it is JSON, which has no sentence a line.
+    """Scan one side, unless it is JSON, which does not have one sentence per line.
 
     Raises:
         InputError: The whole file cannot be used (``lxm_as_text`` if it is JSON whose texts have

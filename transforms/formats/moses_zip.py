@@ -57,8 +57,8 @@ def _members(
 ) -> tuple[list[zipfile.ZipInfo], tuple[str, str]]:
     """Return the member of each side, and its language.
 
-    If a language is not given, there must be only one pair of members whose names differ in the
-    language alone; its first member by name is the source.
+    If a language is not given, there must be only one pair of members whose names differ only in
+    the language; its first member by name is the source.
 
     Raises:
         InputError: ``no_match``: there are no such members, or several.
@@ -96,7 +96,7 @@ def _tag(suffix: str) -> str:
 
 
 def _member_of(by_language: dict[str, zipfile.ZipInfo], lang: str) -> str | None:
-    """Return the tag of the member in a language: the same, or else the only one of its code."""
+    """Return the tag of the member in a language: the same, or else the only one with its code."""
     same = [tag for tag in by_language if tag.lower() == lang.lower()]
     code = lang.lower().partition("-")[0]
     alike = [tag for tag in by_language if tag.lower().partition("-")[0] == code]

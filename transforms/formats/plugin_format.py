@@ -28,7 +28,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 _SIDES = ("source", "target")
 _Row = tuple[str | None, str | None, Problem | None]
 _END = object()
-"""Stands for the end of a file; None would also stand for a pair that is none."""
+"""Marks the end of a file, since a plugin may yield None by mistake."""
 
 
 def input_format_of(plugin: Plugin) -> InputFormat:

@@ -187,7 +187,7 @@ def markup_export_of(name: str, directory: str, job: str) -> "MarkupExport":
     """Return a format for pairs with inline markup, for the rows of a run.
 
     Raises:
-        ConfigError: The run's rows are no pairs.
+        ConfigError: The run's rows are not pairs.
     """
     if job in _PAIR_JOBS:
         return markup_export(name)
@@ -288,7 +288,7 @@ def read_unit(
 def read_first(
     units: "Iterable[Unit]", limits: "ReadLimits", rows: int
 ) -> "Iterator[pa.RecordBatch]":
-    """Yield a number of first rows of each corpus, in batches; see `read_unit`."""
+    """Yield up to a number of the first rows of each corpus, in batches; see `read_unit`."""
     for _, of_corpus in itertools.groupby(units, key=lambda unit: unit.corpus):
         left = rows
         for batch in itertools.chain.from_iterable(read_unit(each, limits) for each in of_corpus):

@@ -1,4 +1,4 @@
-"""Suggestions in the format of WeTS: sources, masked translations and suggestions in lines."""
+"""Suggestions in the format of WeTS: sources, masked translations and suggestions, one per line."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

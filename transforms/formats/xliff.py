@@ -3,8 +3,8 @@
 A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
 is segmented too, or a ``segment`` (2.x). One that only the target has is a row without a source,
 which is rejected. One without a target is not a row if it or an enclosing element has
-``translate="no"``. Text outside of the segments of a unit (in 2.x, ``ignorable``) is in no row, and
-counted. Other content of a segment (``alt-trans``, matches, notes, skeletons) is ignored.
+``translate="no"``. Text outside of the segments of a unit (in 2.x, ``ignorable``) is in no row, but
+is counted. Other content of a segment (``alt-trans``, matches, notes, skeletons) is ignored.
 """
 
 import dataclasses
@@ -43,7 +43,7 @@ _DOUBTFUL = frozenset(
 )
 _PARENTS = {"trans-unit", "segment"}
 _BETWEEN = "ignorable"
-"""The element of XLIFF 2.x with what is between two segments."""
+"""The element of XLIFF 2.x that contains the text between two segments."""
 _HOLDERS = _PARENTS | {_BETWEEN}
 _UNITS = {"trans-unit", "unit"}
 
