@@ -1,1 +1,1 @@
-"""The look at a corpus before any work: faults in its rows, their places and remedies."""
+"""Inspection of a corpus before any work (the look): faults in its rows, their places and remedies."""

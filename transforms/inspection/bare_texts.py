@@ -19,7 +19,7 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
 
 MOST_BARE = 0.5
-"""Share of a side's texts without letters above which the side is no text. In legal text, with its
+"""Share of texts without letters above which a side does not count as text. In legal text, with its
 numbers and references, a third may have none."""
 
 LEAST_ROWS = 10

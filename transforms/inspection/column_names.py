@@ -30,7 +30,7 @@ _LANGUAGES = {
 
 _LOCALE = regex.compile(r"([a-z]{2,3})[-_](?:[A-Z][a-z]{3}[-_])?(?:[A-Z]{2}|[0-9]{3})")
 _WORDS = frozenset({"text", "texts", "sentence", "sentences", "segment", "string", "lang", "side"})
-"""Words that may stand beside the word for the side or the language."""
+"""Words that may accompany the word for the side or the language."""
 
 
 def side_of(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The look at the rows of one file, by features of all rows and the texts of a sample."""
+"""Inspects the rows of one file: the features of all rows, and the texts of a sample."""
 
 import collections
 import dataclasses
@@ -54,7 +54,7 @@ COPIED_SHARE = 0.1
 help; in legal text, much of it numbers and references, 12 to 37 %, which is reported."""
 
 CURVE_PARTS = 200
-"""Number of points of a file's curve: as many as a report can show."""
+"""Number of points of a file's curve: the most that a report can show."""
 
 
 @dataclasses.dataclass

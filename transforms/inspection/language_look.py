@@ -160,7 +160,7 @@ def language_findings(
 def _votes(texts: Sequence[str], given: str) -> list[str | None]:
     """Return the language or the script of each text; None if a text does not show it.
 
-    A short text in Japanese may have no kana. Texts in Han alone count as Japanese if a tenth of
+    A short text in Japanese may have no kana. Texts only in Han count as Japanese if a tenth of
     these texts have kana and the side is given as Japanese, or else if half of them have.
     """
     votes = [_vote(text) for text in texts]

@@ -1,4 +1,4 @@
-"""The look at all files of a plan, or at blocks of their lines."""
+"""Inspects all files of a plan, or blocks of their lines."""
 
 import dataclasses
 import itertools
@@ -16,7 +16,7 @@ from pairweave.transforms.sentences.coverage_evidence import PairCoverage
 from pairweave.transforms.units import ReadLimits, Unit
 
 BLOCK_ROWS = 4_096
-"""Consecutive rows in a block of a sample: a stretch of lines shows only beside its neighbours."""
+"""Consecutive rows in a block of a sample: a stretch of lines is visible only next to its neighbours."""
 
 LEAST_SAMPLE = 32_768
 """Minimum number of rows to look at, which takes 0.3 seconds of CPU."""
@@ -34,12 +34,10 @@ LAST_BLOCK = 64
 unit, and everything before a block has to be read: a million lines take 3 seconds."""
 
 MOST_SAMPLE = 250_000
-"""Rows of the largest sample: the run is shared by workers, but the look is done by the planning
-process alone."""
+"""Rows of the largest sample: the run is shared by workers, but only the planning process does the look."""
 
 LOOK_AGAIN_ROWS = 4_000_000
-"""A file of up to this many rows is looked at as a whole if its sample shows a stretch of lines
-that do not belong together: half a minute, for the exact lines."""
+"""A file of up to this many rows is looked at as a whole if its sample shows a stretch of lines that do not belong together: this takes half a minute and gives the exact lines."""
 
 Labels = Mapping[str, str]
 """The name of the file of each role, such as ``target``."""
@@ -141,7 +139,7 @@ def _of_sample(finding: Finding, rows: int, whole: int) -> Finding:
 
 
 def _files(units: Sequence[Unit]) -> Iterator[tuple[Labels, list[Unit]]]:
-    """Yield the names of each file and of the files beside it, and its units."""
+    """Yield the names of each file and of the files that accompany it, and its units."""
     labels = file_labels((unit.corpus, unit.file) for unit in units)
     beside = file_labels((unit.corpus, part.name) for unit in units for part in unit.parts)
     for file, group in itertools.groupby(units, key=lambda unit: (unit.corpus, unit.file)):
