@@ -1,1 +1,1 @@
-"""Inspection of a corpus before any work (the look): faults in its rows, their places and remedies."""
+"""The look at a corpus before any work: it finds faults in rows, their places and remedies."""

@@ -133,7 +133,7 @@ def text_columns_of(
 
 
 def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColumns | None:
-    """Return the contents of the columns of a Parquet file that cannot be planned without their names.
+    """Return the contents of a Parquet file's columns, without whose names it cannot be planned.
 
     Args:
         path: The file.

@@ -16,7 +16,7 @@ from pairweave.transforms.sentences.coverage_evidence import PairCoverage
 from pairweave.transforms.units import ReadLimits, Unit
 
 BLOCK_ROWS = 4_096
-"""Consecutive rows in a block of a sample: a stretch of lines is visible only next to its neighbours."""
+"""Consecutive rows in a block of a sample: a stretch of lines shows only next to its neighbours."""
 
 LEAST_SAMPLE = 32_768
 """Minimum number of rows to look at, which takes 0.3 seconds of CPU."""
@@ -34,10 +34,11 @@ LAST_BLOCK = 64
 unit, and everything before a block has to be read: a million lines take 3 seconds."""
 
 MOST_SAMPLE = 250_000
-"""Rows of the largest sample: the run is shared by workers, but only the planning process does the look."""
+"""Rows of the largest sample: workers share the run, but the planning process looks by itself."""
 
 LOOK_AGAIN_ROWS = 4_000_000
-"""A file of up to this many rows is looked at as a whole if its sample shows a stretch of lines that do not belong together: this takes half a minute and gives the exact lines."""
+"""A file of up to this many rows is looked at as a whole if its sample shows a stretch of lines
+that do not belong together: this takes half a minute and gives the exact lines."""
 
 Labels = Mapping[str, str]
 """The name of the file of each role, such as ``target``."""
