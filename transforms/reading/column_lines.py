@@ -56,7 +56,7 @@ class Lines:
 def line_blocks(chunks: Iterable[bytes], max_line_bytes: int, offset: int = 0) -> Iterator[Lines]:
     """Split a text into lines.
 
-    A byte order mark is skipped at the text's first byte only. An unterminated last line counts.
+    A byte order mark is skipped only at the text's first byte. An unterminated last line counts.
 
     Args:
         chunks: The text in pieces of any size.

@@ -54,7 +54,7 @@ def first_entity(text: str) -> re.Match[str] | None:
 
 
 def decode_entities(text: str) -> str:
-    """Replace HTML entities by their characters, once: ``&amp;quot;`` becomes ``&quot;``.
+    """Replace HTML entities with their characters, once: ``&amp;quot;`` becomes ``&quot;``.
 
     A number from 128 to 159 means a byte of windows-1252, as in HTML (its standard, section
     13.2.5.80). Unlike in HTML, an entity must end in a semicolon. A number that is not a character
@@ -269,8 +269,8 @@ def character_notices(
     Args:
         units: The units of a plan.
         counts: `count_characters` of each unit, by its number.
-        files: The file with the texts of a side, by the file of its unit and the side, where it is
-            another.
+        files: The file with the texts of a side, by the file of its unit and the side, where the
+            two files differ.
     """
     rows: Counter[str] = Counter()
     numbers: Counter[tuple[str, str, str]] = Counter()

@@ -25,7 +25,8 @@ AS_JSON_LINES = (
 
 _KINDS = {b"{": (b"}", "object"), b"[": (b"]", "array")}
 _CUT_TOKEN = 8
-"""Characters at the end of a beginning that a token may lose by the cut: ``\\u00e`` or ``fals``."""
+"""Maximum length of the incomplete token that the cut may leave at the end of a beginning, such as
+``\\u00e`` or ``fals``."""
 
 
 class DocumentWatch:
@@ -53,7 +54,7 @@ class DocumentWatch:
     def kind(self) -> str | None:
         """Return ``object`` or ``array`` if the whole text is one that has texts; else None.
 
-        An array of numbers alone may be a line of text, such as a reference in brackets.
+        An array of only numbers may be a line of text, such as a reference in brackets.
         """
         begin = self._begin()
         if not self._possible or not begin:

@@ -71,8 +71,8 @@ LEAST_SHARE = 0.01
 lines. Random bytes have 11 %, and text in another encoding has none."""
 
 LEAST_RETURNS = 2
-"""Number of carriage returns before other text from which a text without a line feed has lines that
-end so, as old programs for the Macintosh write them; one in a line may be stray."""
+"""Minimum number of carriage returns before other text for a text without a line feed to have lines
+that end in them, as old programs for the Macintosh wrote them; a single one may be stray."""
 
 ONE_ROW = 0.4
 """If all bytes of a text are also valid UTF-8, the text counts as UTF-16 if this share of its

@@ -140,7 +140,7 @@ class Digests:
         """Yield the text of a file like `text_of`, unless its first bytes are not text.
 
         Raises:
-            InputError: Likewise; ``unsupported_charset`` or ``unsupported_format``.
+            InputError: As for `text_of`; also ``unsupported_charset`` or ``unsupported_format``.
         """
         return _refuse_non_text(self.text_of(file), file.name)
 

@@ -75,7 +75,7 @@ class Handler(Protocol):
         """
 
     def end(self, local: str, name: str) -> None:
-        """Take a closing tag, also of an empty element."""
+        """Take a closing tag, including that of an empty element."""
 
     def text(self, data: str) -> None:
         """Take text with resolved entities; one text may come in several pieces."""
@@ -115,7 +115,7 @@ def parse_xml(
 
 
 class _Document:
-    """Expat, without all features that a corpus does not need."""
+    """Expat, without the features that a corpus does not need."""
 
     def __init__(self, name: str, handler: Handler) -> None:
         self._name = name

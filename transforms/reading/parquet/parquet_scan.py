@@ -120,7 +120,7 @@ def _read(path: str, start: int, stop: int) -> bytes:
 
 
 def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int], frozenset[int]]:
-    """Return the metadata, the range of the footer up to the file's end, the encrypted columns."""
+    """Return the metadata, the range from the footer to the file's end, and the encrypted columns."""
     try:
         size = files.size(path)
         if not size:
@@ -303,7 +303,7 @@ def _missing(name: str, wanted: list[str], schema: pa.Schema) -> InputError:
 def _ranges(
     group: pq.RowGroupMetaData, wanted: list[int], footer: tuple[int, int], name: str
 ) -> Ranges:
-    """Return the bytes of the wanted columns of a row group, and of the footer."""
+    """Return the byte ranges of the wanted columns of a row group, and of the footer."""
     ranges = [footer]
     for index in wanted:
         chunk = group.column(index)
