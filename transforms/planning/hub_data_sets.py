@@ -3,7 +3,7 @@
 A place such as ``hf://OWNER/NAME/CONFIG?split=train`` names a split of a configuration of a data
 set. The library `datasets` says which files that split consists of, by the data set's card or by
 the names of its files. They are fetched into the hub's cache on this machine and read like any
-other file, without code of the data set. The commit is part of a file's name, so that plan,
+other file, without running code of the data set. The commit is part of a file's name, so that plan,
 manifest and rows say exactly what was read. Jobs read the files instead of the library's rows,
 because files have hashes and can be divided into units, and workers need neither the library nor a
 network.
@@ -147,7 +147,7 @@ def _first_line(file: DataSetFile) -> bytes:
 
 
 def _refusal(place: DataSetPlace, endpoint: str, error: Exception) -> InputError:
-    """Return the error of a data set that the hub or its library refuses."""
+    """Return the error for a data set that the hub or its library refuses."""
     import huggingface_hub.errors as hub
 
     said = " ".join(str(error).split())
