@@ -36,7 +36,7 @@ class Drawing:
 
 
 class DrawablePairs(NamedTuple):
-    """Pairs from which tags can be drawn at once.
+    """Pairs from which tags can be drawn without further preparation.
 
     Attributes:
         pairs: Their texts and tokens, and their links if rows keep them.

@@ -84,9 +84,9 @@ class TagStream:
 
     @functools.cached_property
     def mark(self) -> str:
-        """Return a digest of all that decides which row a position means, in hexadecimal.
+        """Return a hexadecimal digest of everything that determines which row a position means.
 
-        Epochs and memory do not, so a stream can be continued with more of them.
+        Epochs and memory do not count, so a stream can be continued with more of them.
         """
         drawn = []
         for run in self._runs:
@@ -146,7 +146,7 @@ class TagStream:
 
 
 def pairs_of_an_epoch(sizes: Sequence[int], config: StreamConfig) -> tuple[int, ...]:
-    """Return how many pairs of each run an epoch has; in total, as many as the runs together.
+    """Return how many pairs of each run an epoch has; in total, as many as all runs have together.
 
     Shares are proportional to ``weight ** (1 / temperature)`` (a temperature over 1 favours small
     runs, as in Arivazhagan et al. 2019); the largest remainders are rounded up.
@@ -155,7 +155,7 @@ def pairs_of_an_epoch(sizes: Sequence[int], config: StreamConfig) -> tuple[int, 
     (750, 250)
 
     Raises:
-        ConfigError: There are not as many weights as runs, or nothing has a weight.
+        ConfigError: The numbers of weights and runs differ, or nothing has a weight.
     """
     weights = np.array(config.weights or sizes, np.float64)
     if len(weights) != len(sizes):
