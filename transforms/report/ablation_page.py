@@ -17,7 +17,7 @@ CHART_WIDTH, CHART_HEIGHT = 100, 50
 """Size of a learning curve, in its own units."""
 
 _CURVES = 8
-"""Colours of curves."""
+"""Number of colours for curves."""
 
 
 @dataclasses.dataclass(frozen=True)

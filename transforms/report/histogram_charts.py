@@ -27,7 +27,8 @@ def charts(
 
     Args:
         histograms: All of its histograms.
-        golden: Masks of a golden set by words of their suggestion, to show beside those of the run.
+        golden: Masks of a golden set by words of their suggestion, to show next to those of the
+            run.
         together: Whether several corpora follow a chart of all and are sorted by their number of
             values; otherwise they are sorted by name.
     """

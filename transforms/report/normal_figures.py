@@ -1,4 +1,4 @@
-"""Normal figures, from news and from text of the web, to show beside the figures of a run.
+"""Normal figures, from news and web text, to show next to the figures of a run.
 
 They are in ``normal_figures.json``, which has the counts of runs with default options, written by
 ``python -m tests.benchmarks.measure_normal_figures``.
@@ -58,7 +58,7 @@ class NormalFigures:
 
         Args:
             histogram: Its name.
-            group: The method of examples, of a histogram by method.
+            group: The method of examples, for a histogram by method.
         """
 
         def of_run(run: Json) -> str:

@@ -218,7 +218,7 @@ def _rules(rules: Mapping[str, Mapping[str, int]], read: int, normal: NormalFigu
 
 
 def _counts(counts: Mapping[str, int], normal: NormalFigures) -> Rows:
-    """Return the job's counters with their meanings, without those of agreeing aligners."""
+    """Return the job's counters with their meanings, without those of aligner agreement."""
     links = set(aligner_agreement.NAMES)
     shown = {name: count for name, count in counts.items() if name not in links}
     rows = [

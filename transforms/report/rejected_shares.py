@@ -34,8 +34,7 @@ MOST_SHARDS = 8
 """Maximum number of shards that are read for these rejects."""
 
 BETTER = 0.5
-"""Another limit is named if it rejects at most this share of the pairs that the present one
-rejects."""
+"""Another limit is named if it rejects at most this share of the pairs that the current one rejects."""
 
 FILTER = "filter"
 
@@ -45,7 +44,7 @@ _ASKED_FOR = frozenset(
         *(Reject.OBSOLETE, Reject.MISALIGNED),
     }
 )
-"""Reasons of pairs that are left out at the wish of the user or by the state of an entry."""
+"""Reasons of pairs that are left out at the user's request or because of an entry's state."""
 
 _MEASURED = re.compile(
     r"(-?[0-9.]+(?:e[-+]?[0-9]+)?)(?: tokens| characters)? ([<>]) [0-9.]+(?:e[-+]?[0-9]+)?$"

@@ -118,7 +118,7 @@ def first_pairs(run: FinishedRun, count: int) -> dict[str, list[Row]]:
 
     Args:
         run: The run.
-        count: Most pairs.
+        count: Maximum number of pairs.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -167,7 +167,7 @@ def drawn_rows(rows: pa.Table, count: int, seed: int) -> list[Row]:
 
     Args:
         rows: A table with the column ``id``.
-        count: Most rows.
+        count: Maximum number of rows.
         seed: Another seed draws other rows.
     """
     tagged = rows.filter(pc.invert(_is_plain(rows)))
@@ -222,7 +222,7 @@ def _rejected(run: FinishedRun, sums: ReceiptSums, each_reason: int) -> dict[str
 
 
 def _covering_shards(sums: ReceiptSums) -> list[int]:
-    """Return up to three shards with rejects, each with the most reasons not yet among them."""
+    """Return up to three shards with rejects, each with the most reasons that earlier ones lack."""
     reasons = {shard.shard: shard.reasons for shard in sums.shards if shard.reasons}
     chosen: list[int] = []
     covered: set[str] = set()

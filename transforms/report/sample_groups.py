@@ -60,7 +60,7 @@ def choose(first: Sequence[Row], shards: Iterable[pa.Table]) -> list[Group]:
 def _look(
     candidates: Mapping[str, list[tuple[float, str, Row]]], table: pa.Table, most: int
 ) -> None:
-    """Add the extremes of a shard, enough that some may be in other groups already."""
+    """Add the extremes of a shard, with spare ones, as some may already be in other groups."""
     measures = measures_of(table)
     for name, measure, sign in (
         (UNSURE, "confidence", 1),
