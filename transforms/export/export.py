@@ -27,7 +27,7 @@ _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 _ALL = Selection()
 
 CARD = "README.md"
-"""The name of a card beside exported files."""
+"""The name of a card next to exported files."""
 
 _STEMS = {"suggest": "suggestions", "augment": "tagged", "filter": "filtered"}
 """Stems of the files' names, by job."""
@@ -207,7 +207,7 @@ def require_absent(path: str) -> None:
     """Check that a file does not exist yet.
 
     Raises:
-        ConfigError: It is there.
+        ConfigError: It exists.
     """
     if files.exists(path):
         raise ConfigError(f"{path}: already exists; give another --output, or delete it")

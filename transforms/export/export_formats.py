@@ -70,8 +70,8 @@ class RowExport:
         templated: Makes `write` from a job and templates, for a format that has them.
         rows_writer: Instead of `write`: opens a writer of rows, for a format whose files are more
             than a sequence of rows.
-        card: Makes a ``README.md`` beside the files from the run's manifest and the SHA-256 of each
-            file by its name.
+        card: Makes a ``README.md`` next to the files, from the run's manifest and the SHA-256 of
+            each file by its name.
     """
 
     name: str

@@ -202,7 +202,7 @@ def _tag_links(source: Sequence[Word], target: Sequence[Word]) -> list[tuple[int
 
 
 def add_links(batch: pa.RecordBatch, words: ExportWords, cut: Cut) -> pa.RecordBatch:
-    """Add a column ``links`` of Pharaoh text to rows; for Moses words, separate words by blanks.
+    """Add a column ``links`` of Pharaoh text to rows; for Moses words, separate words with blanks.
 
     Args:
         batch: Rows of ``augment`` that keep their links.
