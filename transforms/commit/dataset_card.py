@@ -72,7 +72,7 @@ def _cell(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    r"""Write text as code in Markdown, whatever grave accents it holds.
+    r"""Write text as code in Markdown, even if it contains grave accents.
 
     >>> print(_code("a`b"))
     ``a`b``
@@ -84,7 +84,7 @@ def _code(text: str) -> str:
 
 
 def _block(text: str) -> str:
-    """Write lines as a block of code in Markdown, whatever grave accents they hold."""
+    """Write lines as a block of code in Markdown, even if they contain grave accents."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}yaml\n{text.rstrip()}\n{fence}"

@@ -108,7 +108,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
 
 
 def remove(output: str, leftovers: list[Leftover], grace: float) -> list[Leftover]:
-    """Delete files in their order, and directories that are empty then.
+    """Delete files in their order, and directories that are then empty.
 
     Args:
         output: The directory or URI.
