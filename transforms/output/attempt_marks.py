@@ -1,4 +1,4 @@
-"""Marks of the shards that an attempt works on, beside the receipts.
+"""Marks of the shards that an attempt works on, next to the receipts.
 
 A failed attempt leaves the marks of the shards that were being made when it failed, so the launcher
 need not guess which shard ended a worker. Each attempt has its own marks; marks of a stopped run or

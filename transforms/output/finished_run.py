@@ -115,7 +115,7 @@ class FinishedRun:
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """The names of its shards, in their order."""
+        """Return the names of its shards, in their order."""
         shards = int(self.manifest["shards"])
         return [data_name(shard, shards) for shard in range(shards)]
 

@@ -25,7 +25,7 @@ class ShardFacts:
     Attributes:
         shard: Its number.
         rows: Its rows, kept and rejected.
-        reasons: The reasons for which some of them were rejected.
+        reasons: The reasons why some of them were rejected.
         model: Digest of the model that aligned it, if its receipt names one.
     """
 
@@ -158,7 +158,7 @@ def _facts(receipt: Json) -> ShardFacts:
 
 
 def add_sums(several: Iterable[ReceiptSums]) -> ReceiptSums:
-    """Add the sums of parts of one run, in any order; there must be some."""
+    """Add the sums of parts of one run, in any order; there must be at least one."""
     parts = list(several)
     total = no_sums(len(parts[0].units))
     reasons: dict[str, np.ndarray] = {}

@@ -11,7 +11,7 @@ class InFull(str):
 
 
 class Counted(list[Any]):
-    """A list whose length alone is in a signature."""
+    """A list of which only the length is in a signature."""
 
     __slots__ = ()
 

@@ -22,7 +22,7 @@ MOST = 1 << 24
 """Maximum number of entries of packed counts, so that a damaged number cannot exhaust memory.
 
 There is at most one entry for each unit and reason, and a plan lists its units in JSON, so no run
-has so many.
+has that many.
 """
 
 _CODEC = pa.Codec("zstd", compression_level=3)
@@ -45,7 +45,7 @@ def count_unit_reasons(rejected: pa.Table) -> object:
 
 
 def pack_units(counts: Sequence[Sequence[int]]) -> object:
-    """Return counts for JSON: ``[unit, kept, rejected]`` each, or packed."""
+    """Return counts for JSON: a list of ``[unit, kept, rejected]``, or packed."""
     return counts if len(counts) <= PACKED else _pack(counts)
 
 
@@ -59,7 +59,7 @@ def unpack_units(value: object) -> np.ndarray:
 
 
 def pack_reasons(counts: Sequence[tuple[int, str, int]]) -> object:
-    """Return counts of rejects for JSON: ``[unit, reason, rows]`` each, or packed."""
+    """Return counts of rejects for JSON: a list of ``[unit, reason, rows]``, or packed."""
     if len(counts) <= PACKED:
         return [list(entry) for entry in counts]
     reasons = sorted({reason for _, reason, _ in counts})

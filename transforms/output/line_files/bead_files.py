@@ -1,4 +1,4 @@
-"""The beads of a run's documents as text, a file for each document pair beside its receipt."""
+"""The beads of a run's documents as text, a file for each document pair next to its receipt."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from pairweave.transforms.storage import files
 
 
 def write(output: str, unit: int, lines: str) -> None:
-    """Write the beads of one document pair, a line each, under a run's directory."""
+    """Write the beads of one document pair, one per line, under a run's directory."""
     files.write_bytes(_path(output, unit), lines.encode())
 
 
