@@ -1,4 +1,4 @@
-"""Options, declared once beside their step, and the configurations made from them.
+"""Options, declared once next to their step, and the configurations made from them.
 
 The options of a step are a class of their own, with a line for each option: its default, check and
 help. The class is in a module without Numba, Beam or torch, because ``--help`` reads it. A job that
@@ -32,7 +32,7 @@ Other facts about an option, such as that it names a file, are declared on its f
 (``option_places.py``, ``option_marks.py``).
 
 If an option has other help or another default in one of its jobs, that job declares it again; both
-declarations name the same type, which is the check.
+declarations name the same type, which contains the check.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ Seed = Annotated[int, Field(ge=0, le=(1 << 63) - 1, description="seed of all ran
 
 _NUMBERS = {int, float}
 _IN_CODE = {"in": "code"}
-"""The context in which values are checked that must have the right type anyway."""
+"""The context for checking values that must already have the right type."""
 
 
 class Config(pydantic.BaseModel):
@@ -108,14 +108,14 @@ class Config(pydantic.BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: type[pydantic.BaseModel], handler: pydantic.GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Move options to their places, before the checks are made of them."""
+        """Put the options in order before pydantic builds their checks."""
         fields = cls.__pydantic_fields__
         for name in in_order(fields):
             fields[name] = fields.pop(name)
         return handler(source)
 
     def changed(self, **values: object) -> Self:
-        """Return the same configuration with other values, checked likewise."""
+        """Return the same configuration with other values, which are checked too."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**given, **values})
 

@@ -40,7 +40,7 @@ class InputError(ConfigError):
 
 
 class IrregularFileError(OSError):
-    """A pipe or device where a file must be that can be read more than once, or replaced."""
+    """A pipe or device instead of a file that can be read more than once, or replaced."""
 
 
 PATH_ERRORS = (
@@ -63,11 +63,11 @@ class FullError(MachineError):
 
 
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
-"""Numbers of errors that mean that a file has no room: disk full, file too large, quota used up."""
+"""Error numbers that mean that a file has no room: disk full, file too large, quota used up."""
 
 
 PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
-"""Numbers of further errors that the user must fix, by another place for a file or more room."""
+"""Further error numbers that the user must fix, with another place for a file or more room."""
 
 
 class SetAsideError(PairweaveError):

@@ -27,7 +27,7 @@ def _characters(ids: pa.Array) -> np.ndarray:
 
 
 def _words(characters: np.ndarray) -> np.ndarray:
-    """Read 16 hexadecimal digits a row as uint64 ``[pair]``."""
+    """Read 16 hexadecimal digits per row as uint64 ``[pair]``."""
     value = np.zeros(len(characters), dtype=np.uint64)
     for column in range(16):
         value = (value << np.uint64(4)) | _DIGITS[characters[:, column]]

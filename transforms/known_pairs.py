@@ -114,7 +114,8 @@ class Tombstones:
 
     Attributes:
         ids: Ids, each with the corpora that may not bring the pair back; None for all corpora.
-        texts: Keys of texts of either side (`transforms.screen.sentence_keys`), with the same.
+        texts: Keys of texts of either side (`transforms.screen.sentence_keys`), each with its
+            corpora in the same way.
     """
 
     ids: Mapping[str, Corpora]

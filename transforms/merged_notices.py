@@ -7,7 +7,7 @@ import regex
 from pairweave.transforms.units import Notice
 
 MOST_FILES = 3
-"""Maximum number of files with the same notice that are named; of more, only the first is."""
+"""Maximum number of files with the same notice to name; if there are more, only the first is named."""
 
 
 def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:

@@ -189,7 +189,7 @@ def _metadata(annotation: object) -> Iterator[object]:
 
 
 def places_of(options: pydantic.BaseModel) -> Iterator[Place]:
-    """Yield every place that options name, also those in blocks and lists of options."""
+    """Yield every place that options name, including those in blocks and lists of options."""
     for name, field in type(options).model_fields.items():
         yield from _places(name, role_of(field), getattr(options, name))
 
@@ -243,7 +243,7 @@ def block_of(field: FieldInfo) -> type[pydantic.BaseModel] | None:
 
 
 def is_list_of_blocks(field: FieldInfo) -> bool:
-    """Tell whether an option is a list of blocks of options, which YAML alone can give."""
+    """Tell whether an option is a list of blocks of options, which only YAML can give."""
     return typing.get_origin(field.annotation) is tuple and block_of(field) is not None
 
 

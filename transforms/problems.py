@@ -10,7 +10,7 @@ RAW_BYTES = 4096
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Problem:
-    """The reason for which a row is rejected.
+    """The reason why a row is rejected.
 
     Attributes:
         reason: The code.

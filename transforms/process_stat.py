@@ -1,4 +1,4 @@
-"""What Linux says of a process in ``/proc``."""
+"""What Linux reports about a process in ``/proc``."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """The reasons for rejecting pairs.
 
-The reasons of the screen are beside its rules (`transforms.screen.ScreenReject`), so that a new
+The reasons of the screen are next to its rules (`transforms.screen.ScreenReject`), so that a new
 rule changes one file; all others are here, except those of other packages' rules.
 """
 

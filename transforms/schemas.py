@@ -146,7 +146,7 @@ LINKED = pa.schema(
 # One set of links instead of two.
 SYMMETRIZED = pa.schema([*TOKENS, pa.field("links", LINK_LIST, nullable=False)])
 
-# A translation beside its reference, both in the target language: links are (translation token,
+# A translation with its reference, both in the target language: links are (translation token,
 # reference token).
 COMPARED = pa.schema(
     [
@@ -157,8 +157,8 @@ COMPARED = pa.schema(
     ]
 )
 
-# Phrase pairs, half-open in token indices, sorted. The score is the aligner's confidence in one, in
-# [0, 1]; 1 if not computed.
+# Phrase pairs, half-open in token indices, sorted. The score is the aligner's confidence in a pair,
+# in [0, 1]; 1 if not computed.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", PHRASE_LIST, nullable=False)])
 
 # The output of the job `bitext`. A document is numbered from 0 in the order of the input, and a

@@ -300,7 +300,7 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
 def with_reasons(
     batch: pa.RecordBatch, reasons: Mapping[int, tuple[Reason, str | None]], stage: Stage
 ) -> pa.RecordBatch:
-    """Return rows (`schemas.ROWS`) of which some have a reason and a detail, by row."""
+    """Return rows (`schemas.ROWS`) with a reason and a detail for some of them."""
     rows = np.array(sorted(reasons), dtype=np.int64)
     mask = np.zeros(batch.num_rows, dtype=np.bool_)
     mask[rows] = True
@@ -346,7 +346,7 @@ def sentence_keys(texts: pa.Array) -> np.ndarray:
 
 
 def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
-    """Return the keys of the sentences of dev and test files, one sentence a line.
+    """Return the keys of the sentences of dev and test files, which have one sentence per line.
 
     Args:
         patterns: Files or globs; plain, ``.gz`` or ``.zst``.

@@ -7,7 +7,7 @@ def text_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Return a line for each row, in columns two blanks apart.
 
     Args:
-        rows: The cells; all rows have equally many.
+        rows: The cells; all rows have the same number of them.
         left: Number of columns, from the first, that are aligned left; the others are aligned
             right.
 

@@ -86,13 +86,15 @@ class CorpusInput:
         input: Glob patterns of files with both sides.
         source_input: Glob patterns of line-parallel text; the files of each pattern sorted, the
             patterns in the order given.
-        target_input: As many files as in ``source_input``, paired by position.
-        translation_input: None or as many files: machine translations of the source.
-        score_input: None or as many files of scores, a number in each line.
-        links: None or as many files of links in Pharaoh form, one line per line of text.
-        forward_links: Likewise, of the direction that explains the target; with ``reverse_links``.
-        reverse_links: Likewise, of the other direction, as source-target too.
-        attention: None or as many files of attention (`transforms.links.attention.Attention`).
+        target_input: The same number of files as in ``source_input``, paired by position.
+        translation_input: None or the same number of files: machine translations of the source.
+        score_input: None or the same number of files of scores, a number in each line.
+        links: None or the same number of files of links in Pharaoh form, one line per line of text.
+        forward_links: The same for the direction that explains the target; given with
+            ``reverse_links``.
+        reverse_links: The same for the other direction, also as source-target.
+        attention: None or the same number of files of attention
+            (`transforms.links.attention.Attention`).
         source_field: TSV and CSV: a column number from 1, or a name in the header line. JSONL and
             Parquet: a field. Default 1 or ``source``.
         target_field: Default 2 or ``target``.
@@ -101,11 +103,11 @@ class CorpusInput:
         score_field: TSV, CSV, JSONL and Parquet: a column of scores of pairs; a pair may have none.
         links_field: TSV, CSV, JSONL and Parquet: a column of links.
         field_count: TSV and CSV: fields in each line; by default those of the first line.
-        format_options: Options of formats that are not as by default, by name
+        format_options: Options of formats that differ from their defaults, by name
             (`transforms.formats.registry.Entry`).
         inline_tags: Treatment of tags inside texts: ``raw`` leaves them unchanged, ``strip``
-            removes them, ``index`` removes them and keeps them beside the pair, ``reject``
-            rejects the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
+            removes them, ``index`` removes them and keeps them with the pair, ``reject`` rejects
+            the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
         inline_syntax: Syntax of tags in a format whose tags are characters of its texts
             (`transforms.markup.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
         tags_differ: With ``index``: whether a pair is rejected if one side has a tag that the
@@ -207,7 +209,7 @@ class CorpusInput:
     def third_field(self) -> str | None:
         """Return the field that is read into the column ``translation``, if it was named.
 
-        Document pairs have no translation; that column of theirs holds their ids.
+        Document pairs have no translation; this column holds their ids.
         """
         return self.document_field if self.documents else self.translation_field
 
@@ -264,13 +266,13 @@ class Columns:
     Attributes:
         source: TSV: the column number from 1; else a field name.
         target: As ``source``.
-        translation: As ``source``; None if there is none to read. Of document pairs their ids.
+        translation: As ``source``; None if there is none to read. For document pairs, their ids.
         translation_required: A row without a translation is rejected.
         score: As ``source``; None if there is none to read.
-        links: Likewise.
+        links: As ``source``; None if there are none to read.
         languages_in: A field with one text per language (Hugging Face's
-            ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
-            ``target``; for Parquet it serves the file.
+            ``translation: {en: ..., de: ...}``). For JSONL it is used for rows without ``source``
+                and ``target``; for Parquet, for the whole file.
         field_count: TSV and CSV: fields in each line.
         origin: Parquet: whether ``corpus``, ``file`` and ``line`` of a row are read from the
             columns of these names.
@@ -327,15 +329,15 @@ class Unit:
         skip_lines: Lines before the first row (a header in a compressed file).
         row_group: Parquet's row group, else None.
         format_options: See `CorpusInput`.
-        inline_tags: Likewise, one of `INLINE_TAGS`.
-        inline_syntax: Likewise, the name of a syntax.
-        tags_differ: Likewise.
+        inline_tags: See `CorpusInput`; one of `INLINE_TAGS`.
+        inline_syntax: See `CorpusInput`; the name of a syntax.
+        tags_differ: See `CorpusInput`.
         attention: The whole file of attention for the rows' links, if any.
-        html_entities: Likewise.
-        c1_controls: Likewise.
+        html_entities: See `CorpusInput`.
+        c1_controls: See `CorpusInput`.
         earlier: Name and licence of each corpus that the rows may come from, if they are rows of an
             earlier run; ``corpus`` is then none of them.
-        plugin: The format, if it comes from another package; workers load the same one by it.
+        plugin: The format, if it comes from another package; workers use it to load the same one.
     """
 
     index: int
@@ -361,7 +363,7 @@ class Unit:
 
     @property
     def file(self) -> str:
-        """Return the value of the column ``file``; of line-parallel text the source's name."""
+        """Return the value of the column ``file``; for line-parallel text, the source's name."""
         return self.parts[0].name
 
     @property
@@ -450,7 +452,7 @@ class Notice:
             ``exchanged_sides``, ``other_languages``, ``other_syntax``, ``html_entities``,
             ``c1_controls``, ``prior_left_out`` or another kind of findings
             (`transforms.findings.KINDS`).
-        file: The file as the user named it; ``options`` of a notice on these.
+        file: The file as the user named it; ``options`` for a notice on options.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.
     """
