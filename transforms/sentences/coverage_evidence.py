@@ -23,7 +23,7 @@ CHANCE_PAIRS = 4_096
 """Number of pairs of lines that do not belong together for which coverage is computed."""
 
 BINS = 16
-"""Number of classes of coverage; each class has equally many of the lines and random pairs."""
+"""Number of classes of coverage; each class has the same number of the lines and random pairs."""
 
 WINDOW = 9
 """Number of lines in a window: if the evidence of a window is below 0, lines may have moved."""

@@ -1,4 +1,4 @@
-"""Finds the line from which two texts no longer run in parallel, because one was lost or added."""
+"""Finds where two texts stop running in parallel, because a line was lost or added."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator
@@ -30,11 +30,11 @@ MOST_LINES = 4_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LineShift:
-    """The place from which a text does not run beside its translation, up to the shorter one's end.
+    """The place from which two texts do not correspond line by line, up to the shorter one's end.
 
     Attributes:
-        line: The first line whose translation is not beside it, from 1. It is exact to a few lines,
-            and to as many more lines as are lost.
+        line: The first line whose translation is not on the same line, from 1. It is exact to a few
+            lines plus the number of lines lost.
         move: Number of lines that the target is further on; None if translations are too far away
             to be found.
     """
@@ -65,13 +65,13 @@ def moved_by(move: int) -> str:
 
 
 def find_line_shift(texts: Iterable[tuple[pa.Array, pa.Array]], more: int) -> LineShift | None:
-    """Find where two texts stop running side by side.
+    """Find where two texts stop corresponding line by line.
 
     Only a change that lasts to the end of the shorter text is a shift: a block of lines in another
     order cannot explain different numbers of lines.
 
     Args:
-        texts: The lines of source and target in pieces, as many of each, without nulls.
+        texts: The lines of source and target in pieces, the same number of each, without nulls.
         more: Number of lines of the target minus that of the source; the likely move if all
             additional lines are in one place.
 

@@ -24,7 +24,7 @@ class Splitting:
     Attributes:
         kind: ``none``: each line is a sentence, and blank lines separate paragraphs. ``lines``:
             each line is a paragraph, which is split. ``paragraphs``: the lines up to a blank one
-            are joined to a paragraph, which is split.
+            are joined into a paragraph, which is split.
         splitter: Name and version of the splitter (`transforms.text.sentence_splitter`).
     """
 

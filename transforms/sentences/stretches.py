@@ -43,7 +43,7 @@ LEAST_CORPUS_LINES = 100
 """Minimum number of lines with text on both sides for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
-"""If the lines of a stretch fit the lines beside them better than other lines of the stretch, by
+"""If the lines of a stretch fit the lines opposite them better than other lines of the stretch, by
 this many standard errors, the stretch is a free translation."""
 
 DOUBTFUL_DISTANCE = 1.0
@@ -74,13 +74,13 @@ _RATIO_KERNEL = (0.25, 0.5, 0.25)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stretch:
-    """Lines that do not belong to the lines beside them.
+    """Lines that do not belong to the lines opposite them.
 
     Attributes:
         first: The first line, from 0.
         last: The last line.
         move: Number of lines that the target is further on; None if the lines belong nowhere.
-        mean: Mean evidence that a line belongs to the line beside it, in nats.
+        mean: Mean evidence that a line belongs to the line opposite it, in nats.
         elsewhere: Mean evidence of the lines that do belong together; None if there are none.
         chance: Mean evidence of lines paired at random.
     """
@@ -129,7 +129,7 @@ def judge_lines(
     moves: Sequence[int] = MOVES,
     linked: Linked | None = None,
 ) -> tuple[list[Stretch], np.ndarray]:
-    """Find the stretches of lines that do not belong to the lines beside them, in order.
+    """Find the stretches of lines that do not belong to the lines opposite them, in order.
 
     Args:
         source: Features of the source, in the order of the file.
@@ -250,7 +250,7 @@ class _Judge:
         return [(first, last, moves[path[first]]) for first, last in itertools.pairwise(cuts)]
 
     def _fits_nowhere(self, weights: np.ndarray, first: int, last: int) -> bool:
-        """Tell whether lines of a stretch fit those beside them no better than others in it.
+        """Tell whether lines of a stretch fit those opposite them no better than others in it.
 
         The usual difference of lengths is taken from the stretch itself here, so that a part of a
         file that is translated at greater length is not a stretch.
