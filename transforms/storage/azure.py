@@ -3,7 +3,7 @@
 The account and its credentials are those of a connection string (Beam's
 ``--azure_connection_string``, ``AZURE_STORAGE_CONNECTION_STRING``), or those of the environment as
 Azure's command line reads them (``AZURE_STORAGE_ACCOUNT``, ``AZURE_STORAGE_KEY``,
-``AZURE_STORAGE_SAS_TOKEN``). Without a key or a signature they are an identity's: a service
+``AZURE_STORAGE_SAS_TOKEN``). Without a key or a signature, they are those of an identity: a service
 principal, a workload's or the machine's identity, or that of ``az login``.
 """
 
@@ -201,7 +201,7 @@ class AzureStore:
 
         def upload() -> None:
             data.seek(0)
-            # A failed block is sent again alone; only if that does not help are all blocks sent
+            # A failed block is sent again by itself; only if that does not help are all blocks sent
             # again.
             attempts = _PART_ATTEMPTS if size > PART_BYTES else 0
             blob.upload_blob(

@@ -90,7 +90,7 @@ class BeamStore:
 
 @contextlib.contextmanager
 def _mapped(path: str) -> Iterator[None]:
-    """Name the path in errors of Beam, which give it in a table beside their message."""
+    """Name the path in errors of Beam, which give it in a table apart from their message."""
     try:
         yield
     except BeamIOError as error:

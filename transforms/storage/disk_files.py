@@ -65,7 +65,7 @@ def is_dead(path: Path) -> bool:
 
 
 def delete_dead(final: Path) -> None:
-    """Delete the files that killed writers of a file left beside it; lists the whole directory."""
+    """Delete the files that killed writers of a file left next to it; lists the whole directory."""
     for path in final.parent.glob(f"{PREFIX}*"):
         # A temporary name is the prefix, the writer, 32 digits and the final name.
         name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
@@ -133,7 +133,7 @@ def require_file_place(path: str) -> None:
 
 
 def write_temporary(path: str, data: bytes | memoryview) -> Path:
-    """Write a file under a temporary name beside its final one, and return that path.
+    """Write a file under a temporary name next to its final one, and return that path.
 
     Raises:
         OSError: It cannot be written; no part of it remains.
@@ -157,7 +157,7 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
 def opened_temporary(path: str) -> Iterator[BinaryIO]:
     """Open a file that appears under its name, complete, when the block ends without an error.
 
-    Errors of writing it have its name, whatever other files are open in the block.
+    Errors in writing it carry its name, regardless of other files open in the block.
 
     Raises:
         ConfigError: A directory is in its place.
@@ -181,7 +181,7 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
 
 
 class _Named(io.FileIO):
-    """A new file whose errors of writing have the name that it is to get."""
+    """A new file whose write errors carry its final name."""
 
     def __init__(self, temporary: Path, path: str) -> None:
         """Create it."""

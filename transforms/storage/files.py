@@ -124,7 +124,7 @@ def require_regular(pattern: str, advice: str) -> None:
 
 
 def _with_broken_links(pattern: str) -> list[Path]:
-    """Return all matches of a pattern on a disk, also links to files that do not exist."""
+    """Return all matches of a pattern on a disk, including links to files that do not exist."""
     if is_uri(pattern):
         return []
     paths = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
@@ -193,7 +193,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
 
 
 def write_alone(path: str, data: bytes | memoryview) -> None:
-    """Write a file like `write_bytes`, and delete files that killed writers of it left beside it.
+    """Write a file like `write_bytes`, and delete files that killed writers of it left next to it.
 
     For a file that a command writes by itself: this lists its directory, which may be large.
 

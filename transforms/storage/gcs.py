@@ -159,7 +159,7 @@ class GcsStore:
         """
         emulator = os.environ.get(_EMULATOR)
         if emulator is not None:
-            # The library takes another address from a key alone; no request is signed.
+            # The library takes another address only from a key; no request is signed.
             address = emulator if "://" in emulator else f"http://{emulator}"
             nobody = {"client_email": "", "private_key": "", "private_key_id": ""}
             key = {**nobody, "gcs_base_url": address.rstrip("/"), "disable_oauth": True}

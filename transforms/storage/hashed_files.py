@@ -30,7 +30,7 @@ def with_hashes(packed: Mapping[str, bytes], facts: Mapping[str, object]) -> dic
 def write(directory: str, packed: Mapping[str, bytes]) -> None:
     """Write a directory, with ``about.json`` last as a mark of completeness.
 
-    Files that killed writers left beside these are deleted.
+    Files that killed writers left next to these are deleted.
     """
     for name, data in packed.items():
         if name != ABOUT:

@@ -59,7 +59,7 @@ class Lease:
     def is_kept(self) -> bool:
         """Write the object again; tell whether this always happened within half of `SECONDS`.
 
-        If it did not, for example because the machine stood still, others may believe that the
+        If it did not, for example because the machine was suspended, others may believe that the
         lease has ended. Half of the time is a margin for slow requests.
 
         Raises:

@@ -3,7 +3,7 @@
 Cloud Storage (``gs://``), S3 (``s3://``) and Azure (``az://``) have clients of their own here, with
 the options and credentials that Beam's take; any other scheme goes through Beam's file systems.
 All stores guarantee that an object appears whole or not at all, that a reader sees one version of
-it, and that a program can read and list at once what it has written.
+it, and that a program can immediately read and list what it has written.
 
 - These three can also create an object only if there is none, in one step (`Store.put_absent`).
 - Beam's file systems cannot: if two programs create an object in the same instant, both may be told
@@ -35,7 +35,7 @@ _STORES = {
     "s3": ("s3", "boto3", "pairweave[aws]"),
     "az": ("azure", "azure.storage.blob", "pairweave[azure]"),
 }
-"""For each scheme: the module beside this one, the package that it needs, and its extra."""
+"""For each scheme: the module next to this one, the package that it needs, and its extra."""
 
 BEAM_EXTRAS = {"hdfs": "apache-beam[hadoop]", "azfs": "apache-beam[azure]"}
 """For each scheme that goes through Beam's file systems, the packages to install."""
@@ -210,7 +210,7 @@ def read(path: str) -> bytes:
 
 
 def open_object(path: str) -> BinaryIO:
-    """Open one version of an object; reading goes on at any place.
+    """Open one version of an object; reading can continue at any place.
 
     Raises:
         OSError: It cannot be read.

@@ -33,7 +33,7 @@ def reach(host: str, port: int) -> str | None:
 
 
 def require(store: str, url: str) -> None:
-    """Check that the server of a store can be reached, unless a proxy stands between.
+    """Check that the server of a store can be reached, unless there is a proxy in between.
 
     Args:
         store: The name of the store.

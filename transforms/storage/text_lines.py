@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
     Attributes:
         text: The line without its end.
-        before: A byte order mark, before the first line alone.
+        before: A byte order mark, only before the first line.
         after: The line end: LF, CR LF, or nothing at the end of the file.
     """
 
@@ -49,7 +49,7 @@ def read_blocks(path: str, limits: ReadLimits | None = None) -> Iterator[bytes]:
 
     Args:
         path: The file.
-        limits: Bounds on expansion, if other than usual.
+        limits: Bounds on expansion, if not the usual ones.
 
     Raises:
         InputError: The file does not exist (``no_match``), cannot be opened (``unreadable``) or
@@ -121,7 +121,7 @@ def read_text_lines(path: str, *, keep_returns: bool = False) -> list[str]:
 
     Args:
         path: The file.
-        keep_returns: LF alone ends a line; a carriage return before it is text.
+        keep_returns: Whether only LF ends a line, so that a carriage return before it is text.
 
     Raises:
         InputError: As `read_lines`.

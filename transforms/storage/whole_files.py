@@ -17,7 +17,7 @@ from pairweave.transforms.storage import disk_files
 
 
 def require_apart(paths: Iterable[str | None]) -> None:
-    """Check that no file is written twice, or both read and written; None is no file.
+    """Check that no file is written twice, or both read and written; None means no file.
 
     Raises:
         ConfigError: Names the file.
@@ -35,7 +35,7 @@ def require_apart(paths: Iterable[str | None]) -> None:
 def require_outputs_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Check that no file is written twice, or both read and written; one may be read twice.
 
-    None is no file.
+    None means no file.
 
     Raises:
         ConfigError: Names the file.
