@@ -14,10 +14,10 @@ the adjacent replacement or insertion; on its own it is masked only with the opt
 **Quality judgement** counts placeholders before they are joined: one per masked translation token
 and one per place of insertion.
 
-Replacing the mask by the suggestion gives the reference's text from the kept unit before the region
-to the one after it. `transforms.kernels.masks.mask_borders.find_borders` assigns white space to the
-masked range or to the suggestion: an insertion masks nothing, and its suggestion includes the space
-before it, or after it at the start of a sentence.
+Replacing the mask with the suggestion gives the reference's text from the kept unit before the
+region to the one after it. `transforms.kernels.masks.mask_borders.find_borders` assigns white space
+to the masked range or to the suggestion: an insertion masks nothing, and its suggestion includes
+the space before it, or after it at the start of a sentence.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Filters of suggestion examples that depend on the pair alone and run first."""
+"""Filters of suggestion examples that depend only on the pair and run first."""
 
 import numpy as np
 

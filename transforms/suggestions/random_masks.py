@@ -1,4 +1,4 @@
-"""Masks drawn from the reference alone (Zhu et al., appendix B; Yang et al. 2022)."""
+"""Masks drawn only from the reference (Zhu et al., appendix B; Yang et al. 2022)."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def draw_random(
     """Draw masks over spans of references; the draws of a pair depend on that pair only.
 
     Every token begins a span with probability ``start_probability``, independently of the others.
-    The ``variants`` of these tokens with the lowest draws give an example each, so a larger
+    The ``variants`` of these tokens with the lowest draws each give an example, so a larger
     probability or number keeps the earlier examples. A sentence may have none. The length is drawn
     from its distribution, on condition that the span ends within the sentence and covers at most
     ``max_share`` of its tokens.

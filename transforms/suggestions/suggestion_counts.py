@@ -28,7 +28,7 @@ def mix_notice(
 ) -> str | None:
     """Report the ratio of parallel examples to others, if it is far from ``mix``.
 
-    Each pair gives one parallel example at most, but several others, and a pair without others may
+    Each pair gives at most one parallel example, but several others, and a pair without others may
     give a parallel one. Differences within three standard deviations of the draws are not reported.
 
     Args:
@@ -54,7 +54,8 @@ def mix_notice(
         return (
             f"{summary}; pairs without other examples give a parallel one, too: give a smaller mix"
         )
-    # From a mix of 1 on, 1 / mix of the pairs get masked spans, and each pair its whole sentence.
+    # With a mix of 1 or more, 1 / mix of the pairs get masked spans, and every pair its whole
+    # sentence.
     enough = mix * others * max(1.0, mix) / pairs if pairs else 0.0
     advice = f"; with --mix {enough:.2g}, fewer pairs get masked spans, and the ratio is about "
     advice = f"{advice}{mix:g}" if enough > mix else ""

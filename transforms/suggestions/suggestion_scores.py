@@ -1,8 +1,8 @@
 """The score of an example by two translation models: dual conditional cross-entropy.
 
 It is the mean of both directions' cross-entropies plus their absolute difference (Junczys-Dowmunt
-2018, section 2.1). The TSMind system for translation suggestion selects its data by it. Lower is
-better.
+2018, section 2.1). The TSMind system for translation suggestion selects its data by this score.
+Lower is better.
 """
 
 from collections.abc import Callable, Sequence

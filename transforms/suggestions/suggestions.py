@@ -113,7 +113,7 @@ class Made:
     Attributes:
         rows: The examples (`transforms.schemas.SUGGESTIONS`), by pair, method and variant.
         reasons: The reject reason of each pair without examples, else None, object ``[pair]``.
-        details: Details of each reason, likewise.
+        details: Details of each reason, object ``[pair]``.
         counts: Counts for the receipt.
         words: Words of the suggestion in each row, -1 for a whole sentence, int64 ``[row]``.
         histograms: Bars of the histograms by method, for the receipt.

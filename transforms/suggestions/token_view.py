@@ -29,7 +29,7 @@ class TokenView:
         offsets: Offsets of the texts in it, int64 ``[text + 1]``.
         token_offsets: Offsets of the texts' tokens, int64 ``[text + 1]``, from 0.
         starts: Start of each token, in code points of its text, int32 ``[token]``.
-        ends: End of each token, likewise.
+        ends: End of each token, in the same unit.
         cuts: Whether a mask may begin or end before a token, or after the last one of a text,
             bool ``[tokens + texts]``.
         tag_offsets: Offsets of the texts' tags, int64 ``[text + 1]``.
@@ -37,7 +37,7 @@ class TokenView:
         partners: The token that contains its other half; -1 if there is none.
         wordlike: Whether a token has a letter or digit and no tag, bool ``[token]``.
         byte_starts: Start of each token in ``data``, int64 ``[token]``.
-        byte_ends: End of each token, likewise.
+        byte_ends: End of each token in ``data``.
     """
 
     data: np.ndarray
@@ -120,7 +120,7 @@ def _tags(
 
     Returns:
         The tags as in `TokenView`: indexed ones, and the halves of elements of HTML and XML; and
-        the tokens that contain an indexed tag, or are no more than another one.
+        the tokens that contain an indexed tag, or consist only of another one.
     """
     column = chunk_of(texts)
     counts = np.zeros(len(column), np.int64)
