@@ -16,8 +16,8 @@ from pairweave.transforms.arrow import exchange
 def to_stream(table: pa.Table) -> pa.Buffer:
     """Return a table as one IPC stream: its schema, then its chunks as they are.
 
-    Chunks, dictionaries (also those that differ from chunk to chunk) and schema metadata survive.
-    A slice carries only its own rows.
+    Chunks, dictionaries (even those that differ from chunk to chunk) and schema metadata survive. A
+    slice carries only its own rows.
     """
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:

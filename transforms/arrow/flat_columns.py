@@ -1,4 +1,4 @@
-"""Columns of strings and lists as flat NumPy arrays, and back, without a copy of the values."""
+"""Columns of strings and lists as flat NumPy arrays, and back, without copying the values."""
 
 from collections.abc import Mapping
 
