@@ -43,7 +43,7 @@ def _listed(distribution: Distribution) -> Iterator[tuple[str, Path]]:
 
 
 def _of_package(name: str) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a package or module, by their names below the folder that it lies in.
+    """Yield the files of a package or module, by their names below the folder that contains it.
 
     A package without ``__init__.py`` yields none: several distributions may share it, so only the
     files that its distribution lists count.

@@ -26,7 +26,7 @@ class CorpusFormat(Protocol):
     def read(self, file: BinaryIO, source_lang: str, target_lang: str) -> Iterable[TextPair]:
         r"""Read the pairs of a file, one by one.
 
-        They may depend on the bytes of the file, the languages and the code alone: not on earlier
+        They may depend only on the bytes of the file, the languages and the code: not on earlier
         calls, other files, the clock or chance. A file is read once for the plan, where its pairs
         are counted, and by one worker in the run. Yield them as they are read: a file may be larger
         than memory.

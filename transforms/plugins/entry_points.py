@@ -15,7 +15,7 @@ from pairweave.transforms.plugins.plugin_kind import NAME, PluginKind
 
 @dataclasses.dataclass(frozen=True)
 class Plugin:
-    """A planned plugin, by which workers load the same plugin.
+    """A planned plugin, described so that workers load the same one.
 
     Attributes:
         group: The group of its entry point.
@@ -179,7 +179,7 @@ def _find(kind: PluginKind, name: str, option: str) -> EntryPoint:
 
 
 def _identified(entry: EntryPoint) -> Plugin:
-    """Return the plugin of an entry point, with the present hash of its code."""
+    """Return the plugin of an entry point, with the current hash of its code."""
     distribution = entry.dist
     assert distribution is not None  # `installed` reads entry points of distributions
     if EntryPoint.pattern.fullmatch(entry.value) is None:
@@ -203,7 +203,7 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
     """Return the object of a planned plugin, which a process loads once.
 
     Raises:
-        ConfigError: It cannot be loaded, is not a valid plugin of its kind, has other code than
+        ConfigError: It cannot be loaded, is not a valid plugin of its kind, has code other than
             planned, or no installed package declares it.
     """
     entry = EntryPoint(plugin.name, plugin.value, plugin.group)

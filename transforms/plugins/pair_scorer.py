@@ -26,9 +26,9 @@ class PairScorer(Protocol):
     def score(self, pairs: "pa.Table") -> "np.ndarray":
         """Score pairs; a selection keeps those with the highest scores.
 
-        The score of a pair may depend on that pair and on the code alone: not on its neighbours,
+        The score of a pair may depend only on that pair and on the code: not on its neighbours,
         their number or order, earlier calls, files, the clock or chance. Otherwise output differs
-        with the number of workers. Several processes call it, each of them one call at a time.
+        with the number of workers. Several processes call it, each making one call at a time.
 
         Args:
             pairs: The texts ``source`` and ``target`` and their language tags ``source_lang`` and

@@ -31,9 +31,9 @@ class Tokenizer(Protocol):
     ) -> Sequence[Sequence[Token]]:
         """Cut texts into the tokens that are aligned.
 
-        The tokens of a text may depend on that text, its language and the code alone: not on its
+        The tokens of a text may depend only on that text, its language and the code: not on its
         neighbours, their number or order, earlier calls, files, the clock or chance. Otherwise
-        output differs with the number of workers. Several processes call it, each of them one call
+        output differs with the number of workers. Several processes call it, each making one call
         at a time.
 
         Args:

@@ -32,9 +32,9 @@ class WordAligner(Protocol):
     def align(self, pairs: "pa.Table") -> tuple[Links, Links]:
         """Align pairs in both directions.
 
-        The links of a pair may depend on that pair and on the code alone: not on its neighbours,
+        The links of a pair may depend only on that pair and on the code: not on its neighbours,
         their number or order, earlier calls, files, the clock or chance. Otherwise output differs
-        with the number of workers. Several processes call it, each of them one call at a time.
+        with the number of workers. Several processes call it, each making one call at a time.
 
         Args:
             pairs: The tokens ``source_tokens`` and ``target_tokens`` (lists of `pa.string`), and
