@@ -20,7 +20,7 @@ class PlannedRule:
     """A rule of another package.
 
     Attributes:
-        plugin: The plugin, by which workers load it.
+        plugin: The plugin, which workers load.
         limit: Its limit.
         least: Whether the limit is a minimum.
     """
