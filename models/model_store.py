@@ -2,7 +2,7 @@
 
 A model is a fitted aligner, a program, an encoder, a translator, counts or a map. When a job is
 planned, its models are located, which gives references with their digests; workers load each model
-once in a process. Each kind of model has a class of references and a `ModelStore`, and defines how
+once per process. Each kind of model has a class of references and a `ModelStore`, and defines how
 to find and read such a model.
 """
 
@@ -80,7 +80,7 @@ class ModelStore(Generic[Reference, Model]):
         self.held: LoadedOnce[Model] = LoadedOnce()
 
     def load(self, reference: Reference) -> Model:
-        """Return a model, loaded once in a process, whatever its directory and number of threads.
+        """Return a model, loaded once per process regardless of its directory and threads.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that the run was planned with.
@@ -97,7 +97,7 @@ class ModelStore(Generic[Reference, Model]):
         """Check that a model is the one that the run was planned with.
 
         Raises:
-            ConfigError: It is another one.
+            ConfigError: It is a different one.
         """
         if reference.digest is not None and digest != reference.digest:
             raise ConfigError(self._changed(reference))

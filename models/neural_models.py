@@ -41,10 +41,10 @@ def import_neural(module: str, option: str) -> ModuleType:
 
 
 class _Threads:
-    """The number of torch's threads of the program that called, while its calls use one.
+    """The calling program's number of torch threads, while its calls use one thread.
 
     Attributes:
-        calls: Number of calls that run.
+        calls: Number of calls that are running.
         before: The number before the first of them; None if torch was not imported then.
     """
 
@@ -68,9 +68,9 @@ def one_thread() -> None:
 
 @contextlib.contextmanager
 def threads_given_back() -> Iterator[None]:
-    """Compute on one thread of torch in a block, and on as many as before after it.
+    """Compute on one torch thread in a block, and restore the previous number after it.
 
-    The program that calls decides on the number of threads for its own models, and may change it
+    The calling program decides on the number of threads for its own models, and may change it
     between calls, which share loaded models.
     """
     with _Threads.lock:

@@ -26,7 +26,7 @@ class PluginAligner(LoadableReference):
     """The reference of an aligner of another package.
 
     Attributes:
-        plugin: The plugin, by which workers load it.
+        plugin: The plugin, which workers load.
     """
 
     plugin: Plugin

@@ -24,7 +24,7 @@ VERSION = 1
 """Increased when the same members give different links."""
 
 THRESHOLD = 0.5
-"""Minimum pooled posterior of a link: it is more likely than not (0.4 to 0.6 are as good)."""
+"""Minimum pooled posterior of a link: it is more likely than not (0.4 to 0.6 are equally good)."""
 
 
 class _Encoder(Protocol):

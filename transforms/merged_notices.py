@@ -7,7 +7,7 @@ import regex
 from pairweave.transforms.units import Notice
 
 MOST_FILES = 3
-"""Maximum number of files with the same notice to name; if there are more, only the first is named."""
+"""Maximum number of files with the same notice to name; of more files, only the first is named."""
 
 
 def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:

@@ -46,7 +46,7 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
 
     Args:
         config: The program; its path takes precedence over the search path.
-        executable: Another executable of the program, beside its main one or on the search path.
+        executable: Another executable of the program, next to its main one or on the search path.
 
     Raises:
         ConfigError: It is missing; says how to get it.

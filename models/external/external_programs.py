@@ -25,7 +25,7 @@ class Call:
 
     Attributes:
         command: Its words, separated by blanks. The first is ``{program}``, or the name of another
-            executable beside it. Others may contain ``{layer}``, ``{head}`` and ``{model}`` (the
+            executable next to it. Others may contain ``{layer}``, ``{head}`` and ``{model}`` (the
             encoder's directory), and values that the program printed while it learned, as in
             ``{forward[tension]}``.
         answers: The files that it must write; ``-`` is its standard output. For a call that aligns,
@@ -66,7 +66,7 @@ class Program:
         weights: The only file of weights that it reads in an encoder's directory, if it supports
             just one. The file is made from safetensors in a private directory.
         family: The ``model_type`` of the encoders that it can read, if it supports just one.
-        vocabulary: The vocabulary file that it reads, likewise.
+        vocabulary: The vocabulary file that it reads, if it supports just one.
     """
 
     install: str

@@ -150,7 +150,7 @@ class _Trainer:
                 write_state(path, self.state, self._trainee, self._optimizer)
 
     def _update(self, update: int, chosen: np.ndarray, epoch: int) -> dict[str, float]:
-        """Make one update; its draws depend on its number alone."""
+        """Make one update; its draws depend only on its number."""
         config = self._config
         bits = draw(np.uint64(config.seed), np.uint64(update), STEP_DROPOUT, np.uint64(0))
         torch.manual_seed(int(bits) >> 1)
@@ -230,7 +230,7 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
         whole.config.name_or_path = ""
         with quiet():
             whole.save_pretrained(staging, max_shard_size="1TB")
-        # save_pretrained makes weights readable by their owner alone; use the settings' mode.
+        # save_pretrained makes weights readable only by their owner; use the settings' mode.
         (staging / WEIGHTS).chmod((staging / CONFIG).stat().st_mode)
         names = {CONFIG, WEIGHTS}
         for path in loaded.files.others:

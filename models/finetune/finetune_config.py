@@ -21,8 +21,8 @@ class TrainingOptions(Config):
 
     The defaults are those of awesome-align's own recipe (Dou and Neubig 2021, section 3.2).
     ``so`` and ``co`` use ``layer``, ``psi`` the layer above it. An update whose pairs exceed
-    ``token_budget`` accumulates the gradients of several batches; this affects dropout and rounding
-    only. Both sides of a pair must also fit the encoder together.
+    ``token_budget`` accumulates the gradients of several batches; this affects only dropout and
+    rounding. Both sides of a pair must also fit the encoder together.
     """
 
     layer: Layer = Field(8, description="layer to align with; -1 the last")

@@ -90,7 +90,7 @@ def self_training_target(
         reverse: p(source | target) ``[pair, source, target]``.
         threshold: Both probabilities must exceed it.
         source_words: The word of each source piece, -1 for none ``[pair, source]``.
-        target_words: The same of the target ``[pair, target]``.
+        target_words: The same for the target ``[pair, target]``.
 
     Returns:
         Booleans ``[pair, source, target]``.

@@ -177,7 +177,7 @@ def updates_of_epoch(pairs: TrainingPairs, config: FinetuneConfig, epoch: int) -
 
 
 class RowMaker:
-    """Makes the rows of an update for each objective; draws depend on the pairs alone."""
+    """Makes the rows of an update for each objective; draws depend only on the pairs."""
 
     def __init__(
         self, pairs: TrainingPairs, encoder: Encoder, config: FinetuneConfig, mask: int | None

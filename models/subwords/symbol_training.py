@@ -1,4 +1,4 @@
-"""SentencePiece models that cut words alike with and without tags (Ryu et al. 2022, section 3.4).
+"""SentencePiece models that cut words the same with and without tags (Ryu et al. 2022, 3.4).
 
 The paper moves the space before an opening tag so that a word keeps its word mark
 (`transforms.symbols.whitespace`). Three other properties of a model make pieces differ:

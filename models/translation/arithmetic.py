@@ -11,8 +11,8 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 _BF16_FLAGS = frozenset({"amx_bf16", "bf16"})
 """Flags of processors that multiply matrices in bf16 quicker than in fp32: x86 (``amx_bf16``), Arm
-(``bf16``). With ``avx512_bf16`` alone PyTorch takes 1.3 to 1.7 times as long as in fp32, without
-any of them many times as long."""
+(``bf16``). With only ``avx512_bf16``, PyTorch takes 1.3 to 1.7 times as long as in fp32; without
+any of them, many times as long."""
 
 
 def has_bf16(cpu_info: str) -> bool:

@@ -10,7 +10,7 @@ SizeName = Literal["toy", "small", "base"]
 Precision = Literal["fp32", "bf16"]
 
 _POSITIONS = 512
-"""Positions of a side at least; sinusoids, so they are not learned."""
+"""Minimum number of positions of a side; they are sinusoids, so they are not learned."""
 
 CURVE_STEPS = 50
 """Number of updates whose mean loss is one point of the learning curve."""
@@ -19,8 +19,8 @@ CURVE_STEPS = 50
 class TranslationConfig(Config):
     """A model and its training.
 
-    The architecture is that of Marian (Junczys-Dowmunt et al. 2018) as transformers has it: the
-    Transformer of Vaswani et al. (2017) with swish, sinusoidal positions, and one table of
+    The architecture is that of Marian (Junczys-Dowmunt et al. 2018) as implemented in transformers:
+    the Transformer of Vaswani et al. (2017) with swish, sinusoidal positions, and one table of
     embeddings for both sides and the output.
     """
 
@@ -42,7 +42,7 @@ class TranslationConfig(Config):
 
     @property
     def positions(self) -> int:
-        """Return how many pieces a side can have at most, its end included."""
+        """Return the maximum number of pieces of a side, including its end."""
         return max(_POSITIONS, self.max_pieces + 1)
 
     def rate(self, step: int) -> float:

@@ -17,7 +17,7 @@ repeats itself stops; twelve more pieces are always allowed."""
 def too_long(
     vocabulary: Vocabulary, texts: Sequence[str], config: TranslationConfig
 ) -> tuple[int, int] | None:
-    """Return number and pieces of the first text that a model cannot read; None if it reads all."""
+    """Return the index and length in pieces of the first text that is too long; None if none is."""
     lengths = map(len, vocabulary.cut(texts))
     long = ((number, pieces) for number, pieces in enumerate(lengths) if pieces > config.positions)
     return next(long, None)

@@ -13,7 +13,7 @@ from pairweave.models.weights.transformers_weights import quiet
 
 
 def new_model(config: TranslationConfig, vocabulary: Vocabulary, seed: int) -> Any:  # noqa: ANN401
-    """Return an untrained model, whose weights depend on the seed and the sizes alone."""
+    """Return an untrained model, whose weights depend only on the seed and the sizes."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         with quiet():

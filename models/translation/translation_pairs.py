@@ -1,6 +1,6 @@
 """Training pairs as pieces, and the batches of each update. No torch.
 
-A batch depends on the pairs, the settings, the seed and its number alone, so training that resumes
+A batch depends only on the pairs, the settings, the seed and its number, so training that resumes
 from a checkpoint gets the same batches as without the interruption.
 """
 
@@ -23,7 +23,7 @@ _FIRST = 2
 
 
 class Vocabulary:
-    """The pieces of a SentencePiece model, numbered as the translation model has them.
+    """The pieces of a SentencePiece model, numbered as in the translation model.
 
     The end of a sentence is first, padding last, as in the models of OPUS-MT. The special pieces
     of the SentencePiece model itself are left out.
@@ -59,7 +59,7 @@ class Vocabulary:
 
     @functools.cached_property
     def digest(self) -> str:
-        """The hex SHA-256 of the model."""
+        """Return the hex SHA-256 of the model."""
         return hashlib.sha256(self.model).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
@@ -93,7 +93,7 @@ class PassPairs:
 
     @functools.cached_property
     def lengths(self) -> np.ndarray:
-        """The larger number of pieces of each pair's sides."""
+        """Return the number of pieces of each pair's longer side ``[pair]``."""
         sides = zip(self.sources, self.targets, strict=True)
         return np.array([max(len(source), len(target)) for source, target in sides], np.int64)
 

@@ -1,8 +1,8 @@
-"""Training a translation model on a fixed number of updates, resumable to the last checkpoint.
+"""Trains a translation model for a fixed number of updates; it can resume from a checkpoint.
 
 The loop is our own. The trainer of transformers stores its random state as a pickle, finds its
 place in the data by reading all earlier batches again, and needs another library. Here an update
-depends on its number alone: so do its batch (`translation_pairs.StagedBatches`) and its dropout,
+depends only on its number, and so do its batch (`translation_pairs.StagedBatches`) and its dropout,
 whose generator gets a new seed for each update. So on a CPU, training that was killed ends with the
 same weights as training that was not.
 """
@@ -43,7 +43,7 @@ _MAX_GRADIENT = 1.0
 _BETAS = (0.9, 0.98)  # Vaswani et al. (2017, section 5.3)
 
 Progress = Callable[[int, int, float], None]
-"""Receives the updates made, all updates, and the loss of the last one."""
+"""Receives the number of updates made, the total number, and the loss of the last update made."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,7 +151,7 @@ class _Trainer:
                 write_state(self._checkpoint, saved, self.model, self._optimizer)
 
     def _update(self, step: int) -> float:
-        """Make one update, which depends on its number alone; return its loss."""
+        """Make one update, which depends only on its number; return its loss."""
         training, config = self._training, self._training.config
         bits = draw(np.uint64(training.seed), np.uint64(step), STEP_DROPOUT, np.uint64(0))
         torch.manual_seed(int(bits) >> 1)

@@ -28,7 +28,7 @@ def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> 
 
 
 def _in_order(data: bytes, about: dict[str, str]) -> bytes:
-    """Put the facts of a file in the dictionary's order, since safetensors writes them in any."""
+    """Put the facts of a file in the dictionary's order, which safetensors does not keep."""
     size = int.from_bytes(data[:8], "little")
     header = orjson.loads(data[8 : 8 + size])
     if about:

@@ -56,7 +56,7 @@ def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> Tran
 def translate(
     reference: TranslatorReference, texts: Sequence[str], source_lang: str, target_lang: str
 ) -> list[str | Rejection]:
-    """Translate with a model that is loaded once in a process, one call at a time.
+    """Translate with a model that is loaded once per process, one call at a time.
 
     Raises:
         ConfigError: The model cannot be loaded, or is not the planned one.

@@ -16,7 +16,7 @@ _OF_OTHERS = (".joblib", ".npy", ".npz", ".h5", ".msgpack")
 """Files of weights that torch cannot convert: those of TensorFlow, Flax and NumPy."""
 
 _STATES = ("training_args", "optimizer", "scheduler", "scaler", "rng_state")
-"""Prefixes of other files that trainers save beside the weights."""
+"""Prefixes of other files that trainers save next to the weights."""
 
 _CONVERT = (
     "import sys, torch; from safetensors.torch import save_file; w = {}; "

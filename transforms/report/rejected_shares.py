@@ -34,7 +34,8 @@ MOST_SHARDS = 8
 """Maximum number of shards that are read for these rejects."""
 
 BETTER = 0.5
-"""Another limit is named if it rejects at most this share of the pairs that the current one rejects."""
+"""Another limit is named if it rejects at most this share of the pairs that the current one
+rejects."""
 
 FILTER = "filter"
 

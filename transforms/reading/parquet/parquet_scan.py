@@ -120,7 +120,7 @@ def _read(path: str, start: int, stop: int) -> bytes:
 
 
 def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int], frozenset[int]]:
-    """Return the metadata, the range from the footer to the file's end, and the encrypted columns."""
+    """Return the metadata, the range from footer to end of file, and the encrypted columns."""
     try:
         size = files.size(path)
         if not size:
