@@ -97,7 +97,7 @@ class GivenLinks(AlignerReference):
         return read
 
     def _open(self, part: Part) -> Attention:
-        """Open a planned file, once in a process."""
+        """Open a planned file, once per process."""
 
         def planned() -> Attention:
             _require_planned(part)

@@ -31,8 +31,8 @@ def cut_batches(lengths: np.ndarray, budget: int, multiple: int = 1) -> list[Bat
     """Group sequences into batches, the longest first.
 
     ``rows x width`` of a batch is within the budget unless it has a single sequence. Sequences are
-    ordered by length and then by number, so the order depends on the lengths alone. The longest
-    come first, so that memory runs out early or not at all.
+    ordered by length and then by number, so the order depends only on the lengths. The longest come
+    first, so that memory runs out early or not at all.
 
     Args:
         lengths: Pieces of each sequence ``[sequence]``.
@@ -114,7 +114,7 @@ class Budget:
 
 
 def allowed_threads(wanted: int) -> int:
-    """Return the number of threads, at most as many as there are cores, and at least 1."""
+    """Return the number of threads: at least 1, and at most the number of cores."""
     return max(min(wanted, len(os.sched_getaffinity(0))), 1)
 
 

@@ -5,7 +5,7 @@ Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of al
 
 Costs, masses, the weight of the entropy and the scaling of the plan are those of OTAlign, the
 authors' program. Differences: OTAlign can encode both sides together and centres the vectors; here
-each side is encoded alone, without centring. OTAlign solves the balanced and the partial
+each side is encoded separately, without centring. OTAlign solves the balanced and the partial
 problem without entropy by default; here they always have it. OTAlign stops at a change of 1e-6,
 this module at 1e-9. OTAlign tunes ``tau`` (`relaxation` and `moved_mass`) and the threshold on a
 development set; here they have defaults.

@@ -48,7 +48,7 @@ _JUMPS = pa.schema([("forward", pa.float32()), ("reverse", pa.float32())])
 _FACTORS = pa.schema([(f"bucket_{bucket}", pa.float32()) for bucket in range(BUCKETS)])
 
 # The last row of a table of words is an unseen word. The last two rows of a table of factors are an
-# unseen word and the begin of the side.
+# unseen word and the beginning of the side.
 _TABLES = {
     "jumps.arrow": _JUMPS,
     "lexicon.arrow": _LEXICON,

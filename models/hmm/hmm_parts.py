@@ -29,7 +29,7 @@ class Parts:
         source_factors: Factors of the weights after each source word, float32
             ``[source word + 2, bucket]`` (`transforms.kernels.hmm.agreement.Model`).
         target_factors: The same after each target word.
-        last_share: Probability that a common last word has the last state, whatever the jump.
+        last_share: Probability that a common last word has the last state, regardless of the jump.
         report: Counts and likelihoods of the fit; they do not affect links.
         respelling: How letters of one script are spelled in the other; None if both sides have the
             same script.

@@ -55,7 +55,7 @@ class HmmReference(LoadableReference):
     digest: str
 
     def load(self) -> LoadedAligner:
-        """Return the fitted aligner, loaded once in a process; see `load`."""
+        """Return the fitted aligner, loaded once per process; see `load`."""
         return load(self).model
 
 
@@ -149,7 +149,7 @@ def find_whole(directory: str) -> HmmReference | None:
 
 
 def load(reference: HmmReference) -> FittedAligner:
-    """Load a model, once in a process.
+    """Load a model, once per process.
 
     Raises:
         ConfigError: The directory contains no model, or not the planned one.

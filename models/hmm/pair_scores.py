@@ -87,7 +87,7 @@ def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str,
         `transforms.kernels.hmm.word_order`.
 
     Raises:
-        ConfigError: The model has no HMM, because it was fitted with Model 1 alone.
+        ConfigError: The model has no HMM, because it was fitted only with Model 1.
     """
     schemas.require(table, schemas.TOKENS)
     parts = model.parts

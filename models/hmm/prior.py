@@ -19,13 +19,13 @@ from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 
 MOST_LINKS = 10.0
-"""Most expected links of a word, and jumps after it, that are taken over from the earlier fit."""
+"""Maximum expected links of a word, and jumps after it, taken over from the earlier fit."""
 
 MOST_JUMPS = 10_000.0
-"""Most jumps in each direction that are taken over from the earlier fit."""
+"""Maximum number of jumps in each direction that are taken over from the earlier fit."""
 
 MOST_ALONE = 1_000.0
-"""Most words without a partner on each side that are taken over from the earlier fit."""
+"""Maximum number of words without a partner, on each side, that are taken over from it."""
 
 _BUCKETS = np.array([bucket_of(distance) for distance in range(-JUMPS, JUMPS + 1)])
 
@@ -38,7 +38,7 @@ class SideEvidence:
         words: Its vocabulary.
         alone: Expected occurrences of each word without a partner, float64 ``[word]``.
         jumps: Expected jumps of each distance after its words, float64 ``[distance]``.
-        after: Expected jumps after each word, an unseen one and the begin of the side, float64
+        after: Expected jumps after each word, an unseen one and the beginning of the side, float64
             ``[word + 2, bucket]``.
     """
 
@@ -75,7 +75,7 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Prior:
-    """Pseudo-counts for the words of a new fit, all in units of 1 / FIXED_POINT but ``jumps``.
+    """Pseudo-counts for the words of a new fit, all in units of 1 / FIXED_POINT except ``jumps``.
 
     Attributes:
         keys: ``source word << 32 | target word`` of each entry, ascending, int64.
@@ -258,7 +258,7 @@ def _shares(null: np.ndarray) -> np.ndarray:
 
 
 def _after(mass: np.ndarray, factors: np.ndarray, jumps: np.ndarray) -> np.ndarray:
-    """Return the expected jumps after each word; 0 after an unseen word and at the begin."""
+    """Return the expected jumps after each word; 0 after an unseen word and at the start."""
     shares = np.bincount(_BUCKETS, jumps, minlength=BUCKETS) * factors.astype(np.float64)
     shares = shares / shares.sum(axis=1, keepdims=True)
     times = np.append(mass.astype(np.float64), [0.0, 0.0])
@@ -275,7 +275,7 @@ def _numbers(earlier: Vocabulary, words: Vocabulary) -> np.ndarray:
 def _placed(values: np.ndarray, numbers: np.ndarray, size: int) -> np.ndarray:
     """Return counts of words by their numbers in another vocabulary, in fixed point, int64.
 
-    The rows for an unseen word and for the begin stay at the end.
+    The rows for an unseen word and for the beginning of the side stay at the end.
     """
     more = len(values) - len(numbers)
     placed = np.zeros((size + more, *values.shape[1:]), dtype=np.int64)

@@ -20,14 +20,14 @@ FEW_PAIRS = 200
 """With fewer pairs an earlier fit is always used: there are too few links to compare."""
 
 ENOUGH_PAIRS = 20_000
-"""From this number of pairs on, an earlier fit is not used: from 16,000 on, none helped by over
-0.02 points of error."""
+"""With this many pairs or more, an earlier fit is not used: from 16,000 on, none helped by
+more than 0.02 points of error."""
 
 SAMPLE_PAIRS = 3_000
 """Number of pairs, the first of the fit, whose links are compared."""
 
 LEAST_GAIN = 0.025
-"""Least share of the disagreement that an earlier fit must remove to be used."""
+"""Minimum share of the disagreement that an earlier fit must remove to be used."""
 
 
 def is_better(agreement: float, without: float) -> bool:

@@ -1,8 +1,8 @@
 """Turns signs of Korean and Japanese into the letters of their sound, to compare spellings.
 
 A syllable of Hangul is two or three letters; a sign of Katakana, in which Japanese writes names and
-loanwords, is a consonant and a vowel. This serves only the comparison of spellings: words are
-counted, looked up and shown as they are.
+loanwords, is a consonant and a vowel. This is used only to compare spellings: words are counted,
+looked up and shown as they are.
 """
 
 import functools

@@ -410,7 +410,8 @@ def _factors(counts: np.ndarray, shares: np.ndarray) -> np.ndarray:
     after all words; the factor is the ratio of both. After an unseen word it is 1.
 
     Args:
-        counts: Jumps after each word, an unseen word and the begin, int64 ``[row, bucket]``.
+        counts: Jumps after each word, an unseen word and the beginning of the side, int64 ``[row,
+            bucket]``.
         shares: Share of each distance, float64.
     """
     buckets = [bucket_of(distance) for distance in range(-JUMPS, JUMPS + 1)]

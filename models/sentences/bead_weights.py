@@ -30,7 +30,7 @@ PRIORS = {
     (4, 2): 0.002,
     (2, 4): 0.002,
 }
-"""Probabilities of the beads of the second pass. Beads with at most one sentence a side are as in
+"""Probabilities of the beads of the second pass. Beads with at most one sentence per side are as in
 the first pass except 1-1, which is reduced to make room for the rest: rounded shares of gold beads.
 """
 
@@ -44,7 +44,7 @@ of one sentence are not independent evidence; 0.15 is best (strict F1 is within 
 
 LENGTH_WEIGHT = 0.15
 """Weight of ``(l - m)**2 / (l + m)``, with ``l`` and ``m`` words on the sides: a variance of
-6.7 words per word. Values from 0.05 to 0.2 are as good."""
+6.7 words per word. Values from 0.05 to 0.2 are equally good."""
 
 ENCODER_WEIGHT = 32.0
 """Weight of a bead's gain by vectors (`transforms.kernels.sentences.embedded`), without words.
@@ -52,10 +52,10 @@ ENCODER_WEIGHT = 32.0
 
 YISI_WEIGHT = 10.0
 """Weight of a bead's gain by YiSi-2 (`transforms.kernels.sentences.piecewise`), without words. With
-20 strict F1 is within 0.6 of that on the development documents; 5 loses 3 on one of them."""
+20, strict F1 is within 0.6 of that on the development documents; 5 loses 3 on one of them."""
 
 BOTH_WEIGHT = 2.0
-"""The same weight when words are scored too; values from 1 to 4 are as good."""
+"""The same weight when words are scored too; values from 1 to 4 are equally good."""
 
 BOTH_YISI_WEIGHT = 2.0
 """The weight of a gain by YiSi-2 when words are scored too; 1 and 4 are within 0.9."""
@@ -93,4 +93,4 @@ def kinds_of(priors: dict[tuple[int, int], float]) -> Kinds:
 FIRST_KINDS = kinds_of(FIRST_PRIORS)
 KINDS = kinds_of(PRIORS)
 MOST_SENTENCES = int(max(KINDS.sources.max(), KINDS.targets.max()))
-"""Sentences of one side of a bead."""
+"""Maximum number of sentences on one side of a bead."""

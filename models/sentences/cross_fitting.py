@@ -1,6 +1,6 @@
 """Judges whether a document is a translation, by aligners that have not seen its pairs.
 
-An aligner that is fitted on documents alone learns the pairs that it then scores, including wrong
+An aligner that is fitted only on documents learns the pairs that it then scores, including wrong
 pairs. So two more aligners are fitted, each on one half of the pairs, and each judges the pairs of
 the other half: cross-fitting (Chernozhukov et al. 2018). A pair of a translation scores better than
 its sides with other partners nearby; a pair of other text does not.
@@ -84,7 +84,7 @@ def least_likely_gain(gains: np.ndarray) -> float:
 
 
 def _merged(side: SentenceWords, starts: np.ndarray, ends: np.ndarray) -> SentenceWords:
-    """Return a side with each run of sentences joined to one sentence."""
+    """Return a side with each run of sentences joined into one sentence."""
     offsets, tokens = _places(side.offsets[starts], side.offsets[ends])
     letter_offsets, letters = _places(side.letter_offsets[tokens], side.letter_offsets[tokens + 1])
     return SentenceWords(offsets, letter_offsets, side.letters[letters], side.frequency[tokens])

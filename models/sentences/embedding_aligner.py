@@ -51,7 +51,7 @@ class SentenceVectors:
 
     Attributes:
         source: float32 ``[sentence, hidden]``; zeros for a sentence without pieces.
-        target: Likewise.
+        target: The same for the target.
     """
 
     source: np.ndarray

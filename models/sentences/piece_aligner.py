@@ -49,7 +49,7 @@ class DocumentPieces:
 
     Attributes:
         source: The source's pieces with their vectors.
-        target: Likewise.
+        target: The target's pieces with their vectors.
     """
 
     source: PieceVectors

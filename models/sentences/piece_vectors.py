@@ -1,6 +1,6 @@
 """The vectors of the pieces of a document's sentences, within a limit of memory.
 
-A side is encoded in blocks of sentences that depend on its text alone. So a block that is encoded
+A side is encoded in blocks of sentences that depend only on its text. So a block that is encoded
 again, because there was no room for its vectors, gets the same vectors.
 """
 
@@ -24,7 +24,7 @@ BLOCK_CHARACTERS = 1 << 16
 
 HELD_BYTES = 1 << 30
 """Number of bytes for the vectors of both sides, not counting those in use: 700,000 pieces with
-vectors of 384 numbers, about 14,000 sentences a side. Other vectors are encoded again when
+vectors of 384 numbers, about 14,000 sentences per side. Other vectors are encoded again when
 needed."""
 
 
@@ -167,7 +167,7 @@ def similarities(
 
     Args:
         ours: Unit vectors ``[piece, hidden]``, in consecutive parts.
-        theirs: Likewise.
+        theirs: Unit vectors of the others, in the same form.
         most: Maximum number of cosines at a time, except for those of one piece.
 
     Yields:

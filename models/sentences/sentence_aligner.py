@@ -38,10 +38,10 @@ from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
 FIRST_POSITIONS = 400_000_000
-"""Maximum number of positions in the first pass' band, a byte each."""
+"""Maximum number of positions in the first pass's band, one byte each."""
 
 POSITIONS = 8_000_000
-"""Maximum number of positions in the second pass' band, about 50 bytes each."""
+"""Maximum number of positions in the second pass's band, about 50 bytes each."""
 
 PRODUCTS = 100_000_000_000
 """Maximum number of word pairs that the second pass compares: about 25 minutes, given 35 s for
@@ -58,7 +58,7 @@ _CHEAP_POSITIONS = 300_000
 """A band of up to this many positions is always allowed: a second pass over it takes about 2 s."""
 
 _LEAST_HALF = 40
-"""Half the width of the second pass' band, in sentences."""
+"""Half the width of the second pass's band, in sentences."""
 
 _POSTERIOR_HALF = 20
 """Half the width of the band in which a bead's probability is computed."""
@@ -99,8 +99,8 @@ class DocumentWords:
     Attributes:
         source: The source side.
         target: The target side.
-        source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
-        target_paragraphs: Likewise.
+        source_paragraphs: Paragraph of each source sentence, ascending, int64 ``[sentence]``.
+        target_paragraphs: The same for the target.
         name: Its name in messages.
         by_paragraph: Whether the second pass aligns beads of paragraphs where its words confirm it
             (`models.sentences.paragraph_stretches`).
@@ -252,7 +252,7 @@ def search_band(
 
     Args:
         words: The document.
-        centre: A position of each row, never falling, int64 ``[source sentence + 1]``.
+        centre: A position of each row, non-decreasing, int64 ``[source sentence + 1]``.
         search: Finds the path within a band.
 
     Raises:
@@ -274,7 +274,7 @@ def band_about(centre: np.ndarray, columns: int, half: int) -> Band:
     """Return the positions at most ``half`` target sentences from those of a path.
 
     Args:
-        centre: A position of each row, never falling, int64 ``[source sentence + 1]``.
+        centre: A position of each row, non-decreasing, int64 ``[source sentence + 1]``.
         columns: Target sentences.
         half: Half the width.
     """

@@ -80,7 +80,7 @@ def encode_pieces(pieces: PieceEncoder, texts: Sequence[str]) -> EncodedPieces:
 
     Args:
         pieces: The encoder.
-        texts: The texts, few enough for memory.
+        texts: The texts, few enough to fit in memory.
 
     Raises:
         WorkerError: The encoder returned a value that is not finite.

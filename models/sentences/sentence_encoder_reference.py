@@ -46,7 +46,7 @@ class SentenceEncoderReference:
     similarity: Similarity = "sentences"
 
     def load(self) -> "SentenceEncoder":
-        """Return the encoder, loaded once in a process.
+        """Return the encoder, loaded once per process.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the planned one.

@@ -9,9 +9,9 @@ PRIOR_WORDS = 100
 
 In a document of one sentence of ten words each word has a tenth of the words, so no translation
 would be likelier than chance. Of 400 captions, each a document of its own (`multi30k` en-de, a
-model of 12,000 pairs of news), 387 are kept with 100, 360 with 50, 232 with 20 and 1 with 0; of as
-many pairs of captions that do not belong together, 25, 13, 0 and 0. The beads of a document of a
-thousand words hardly change."""
+model of 12,000 pairs of news), 387 are kept with 100, 360 with 50, 232 with 20 and 1 with 0; of the
+same number of pairs of captions that do not belong together, 25, 13, 0 and 0. The beads of a
+document of a thousand words hardly change."""
 
 
 def smoothed(frequency: np.ndarray, words: np.ndarray, known: Words) -> np.ndarray:

@@ -31,7 +31,7 @@ class Idf:
         source: Number of sources with each piece of the vocabulary, int64 ``[piece]``.
         target: Number of targets with each piece, int64 ``[piece]``.
         pieces: Digest of the tokenizer (`digest_of`).
-        about: Further metadata, such as the languages of both sides, as ``about.json`` has it.
+        about: Further metadata, such as the languages of both sides, as in ``about.json``.
     """
 
     pairs: int
@@ -73,7 +73,7 @@ class IdfReference(ModelReference):
     digest: str
 
     def load(self) -> Idf:
-        """Return the counts, loaded once in a process.
+        """Return the counts, loaded once per process.
 
         Raises:
             ConfigError: They are damaged, or not the planned ones.
@@ -110,7 +110,7 @@ def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
 
 
 def piece_weights(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the weight of each piece of some sentences, counted in these sentences alone.
+    """Return the weight of each piece of some sentences, counted only in these sentences.
 
     Args:
         ids: Vocabulary numbers, int64 ``[piece]``.

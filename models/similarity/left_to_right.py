@@ -7,7 +7,7 @@ to the left: a piece attends to itself and the pieces before it, and the mask to
 One pass computes all masks of a text; they follow the text, each with the position of its piece.
 The special pieces at the start of a text are the initial context; the end is not predicted.
 
-This takes a separate pass through all layers, over the targets alone and with twice the length. The
+This takes a separate pass through all layers, only over the targets, and with twice the length. The
 vectors that YiSi-2 compares cannot be reused, because each depends on its own piece and later ones.
 """
 

@@ -86,7 +86,7 @@ class SimilarityReference:
         return dataclasses.replace(self, threads=threads)
 
     def load(self, counted: IdfReference | None = None) -> "LoadedScorer":
-        """Return the scorer, loaded once in a process.
+        """Return the scorer, loaded once per process.
 
         Args:
             counted: Document frequencies of pieces, for ``yisi2``.

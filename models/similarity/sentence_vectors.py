@@ -37,7 +37,7 @@ class SentenceEncoder:
         Returns:
             Columns ``source`` and ``target``, each a vector of length 1 (of 0 if a side has no
             pieces), fixed-size lists of float32; a row for each pair that is not rejected, in
-            order. And the reason and a detail of each rejected pair, by row.
+            order; and the reason and a detail of each rejected pair, by row.
 
         Raises:
             WorkerError: The encoder returned a value that is not finite.

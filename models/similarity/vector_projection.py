@@ -36,7 +36,7 @@ class Projection:
         kind: One of `KINDS`.
         encoder: Digest of the encoder's files.
         layer: Number of the layer, from the front.
-        about: Further metadata, such as the languages of both sides, as ``about.json`` has it.
+        about: Further metadata, such as the languages of both sides, as in ``about.json``.
     """
 
     matrix: np.ndarray
@@ -54,7 +54,7 @@ class ProjectionReference(ModelReference):
     digest: str
 
     def load(self) -> Projection:
-        """Return the map, loaded once in a process.
+        """Return the map, loaded once per process.
 
         Raises:
             ConfigError: It is damaged, or not the planned one.

@@ -178,7 +178,7 @@ def _encoded_layers(
     Args:
         table: Pairs.
         pieces: The encoder.
-        states: The layers whose vectors are wanted; None for the encoder's own layer alone.
+        states: The layers whose vectors are wanted; None for only the encoder's own layer.
 
     Yields:
         Pairs, and vectors ``[layer, piece, hidden]``.

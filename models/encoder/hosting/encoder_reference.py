@@ -39,7 +39,7 @@ class EncoderReference(LoadableReference):
     threads: int = 1
 
     def load(self) -> "LoadedEncoder":
-        """Return the encoder with its head, loaded once in a process.
+        """Return the encoder with its head, loaded once per process.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the planned one.

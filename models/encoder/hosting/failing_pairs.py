@@ -11,7 +11,7 @@ from pairweave.transforms.errors import PairweaveError, WorkerError
 ALIGNER_FAILED = "aligner_failed"
 
 ALWAYS_ALLOWED = 8
-"""Number of pairs of a shard that may always fail, whatever its size."""
+"""Number of pairs of a shard that may always fail, regardless of its size."""
 
 ALLOWED_SHARE = 0.01
 """The share of a shard's pairs that may fail; if more do, the model is considered faulty."""

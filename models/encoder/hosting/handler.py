@@ -95,8 +95,8 @@ class AlignShards(beam.PTransform[Shards, Shards]):
                 graph; the model changes between shards. By default, the reference names the model.
 
         Raises:
-            ConfigError: A side input names the model and processes are to share it: Beam would
-                keep its own files beside the model's.
+            ConfigError: A side input names the model and processes are to share it: Beam would keep
+                its own files next to the model's.
         """
         super().__init__()
         self._handler = AlignerHandler(reference, hosting or Hosting())
