@@ -145,7 +145,7 @@ def format_of(unit: "Unit") -> "InputFormat":
 
 @functools.cache
 def _plugin_format(name: str) -> "InputFormat":
-    """Return the format of a plugin; its code is hashed once in a process, when it is loaded."""
+    """Return the format of a plugin; its code is hashed once per process, when it is loaded."""
     from pairweave.transforms.formats.plugin_format import input_format_of
 
     return input_format_of(plan_plugin(FORMAT, name, "--format")[0])
