@@ -91,9 +91,9 @@ def split_places(
     French, Italian and Catalan words are split after the apostrophe of an elision (l', qu', dell'),
     English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is not a word.
     Turkish separates the suffixes of names with an apostrophe (Ankara'da, but O'Reilly), Finnish
-    and Swedish separate the suffixes of abbreviations with a colon (USB:n, EU:s); a tag may stand
-    there. In Korean an apostrophe before a particle is a quotation mark ('파일'을), a token of its
-    own.
+    and Swedish separate the suffixes of abbreviations with a colon (USB:n, EU:s); a tag may be
+    placed there. In Korean an apostrophe before a particle is a quotation mark ('파일'을), a token
+    of its own.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.

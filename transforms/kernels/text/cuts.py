@@ -8,8 +8,9 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.uncounted import uncounted
 
 LEAST_LETTERS = 3
-"""Minimum letters of a part of a compound that counts as a word: translators put a tag beside the
-hyphen of ``OLE-Objekt`` (97 of 101 tags at German hyphens), but not of ``E-Mail`` or ``Wi-Fi``."""
+"""Minimum letters of a part of a compound that counts as a word: translators put a tag next to
+the hyphen of ``OLE-Objekt`` (97 of 101 tags at German hyphens), but not of ``E-Mail`` or
+``Wi-Fi``."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -29,11 +30,13 @@ def find_cuts(
 
     Args:
         span_offsets: Unbreakable spans of each text, int32 ``[text + 1]``, from 0.
-        span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
-        span_ends: Likewise.
+        span_starts: Start of each span in code points, ascending and disjoint within a text,
+            int32 ``[span]``.
+        span_ends: End of each span, exclusive, in the same form.
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
-        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
-        token_ends: Likewise.
+        token_starts: Start of each token in code points, ascending and disjoint within a text,
+            int32 ``[token]``.
+        token_ends: End of each token, exclusive, in the same form.
 
     Returns:
         Booleans of all texts, concatenated, ``[tokens + texts]``.
@@ -83,8 +86,9 @@ def mark_wordlike(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
         token_offsets: Tokens of each text ``[text + 1]``; the first need not be 0.
-        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
-        token_ends: Likewise.
+        token_starts: Start of each token in code points, ascending and disjoint within a text,
+            int32 ``[token]``.
+        token_ends: End of each token, exclusive, in the same form.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
@@ -270,8 +274,9 @@ def join_at_hyphens(
         least_after: Minimum letters after a hyphen for the parts of a compound to be words, with
             `LEAST_LETTERS` before it, uint8 ``[text]``; 0 if they never are.
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
-        span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
-        span_ends: Likewise.
+        span_starts: Start of each span in code points, ascending and disjoint within a text,
+            int32 ``[span]``.
+        span_ends: End of each span, exclusive, in the same form.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
@@ -380,8 +385,9 @@ def join_numbers(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
-        span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
-        span_ends: Likewise.
+        span_starts: Start of each span in code points, ascending and disjoint within a text,
+            int32 ``[span]``.
+        span_ends: End of each span, exclusive, in the same form.
         properties: Of every code point, uint16, with the classes of whole words
             (`transforms.text.codepoints.properties`).
 
@@ -430,11 +436,11 @@ def merge_spans(
 
     Args:
         one_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
-        one_starts: In code points, ascending within a text, int32 ``[span]``.
-        one_ends: Likewise.
-        other_offsets: The other segmentation, likewise.
-        other_starts: Likewise.
-        other_ends: Likewise.
+        one_starts: Start of each span in code points, ascending within a text, int32 ``[span]``.
+        one_ends: End of each span, exclusive, in the same form.
+        other_offsets: The same for the other segmentation.
+        other_starts: The same for the other segmentation.
+        other_ends: The same for the other segmentation.
 
     Returns:
         Offsets, starts and ends of the merged spans: ascending and disjoint within a text.

@@ -86,12 +86,12 @@ def token_links(
     Two tokens are linked if any of their units are. They are linked in both directions only if one
     pair of units is; if the directions link different units of the same two tokens, only the more
     probable direction has the link (forward in a tie). So the intersection of the token links is
-    the intersection of the unit links, mapped to tokens, and likewise the union.
+    the intersection of the unit links, mapped to tokens, and the same holds for the union.
 
     Args:
         links: Links of units.
         source_units: Start of each pair's source units, and the source tokens that each unit
-            lies on (`cover`).
+            overlaps (`cover`).
         target_units: The same for the target side.
         source_tokens: Number of source tokens ``[pair]``.
         target_tokens: Number of target tokens ``[pair]``.

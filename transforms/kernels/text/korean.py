@@ -44,7 +44,7 @@ class EndingTable(NamedTuple):
 
     Attributes:
         keys: 1 more than the node times 65,536 plus the syllable's number; 0 if the slot is empty,
-            int64 ``[slot]``; as many as a power of two.
+            int64 ``[slot]``; their number is a power of two.
         nodes: The node that the syllable leads to, int32 ``[slot]``.
         entries: Flags and cut of each node, int32 ``[node]``; 0 if no ending begins there.
     """
@@ -82,7 +82,7 @@ def _is_syllable(point: Integer) -> bool:
 def _sound(point: Integer) -> int:
     """Return the flag of an ending that may follow a syllable; 0 if no noun ends in it.
 
-    Of the final consonants, nj, nh, lh, double s and h end stems of verbs and adjectives alone.
+    Of the final consonants, nj, nh, lh, double s and h end only stems of verbs and adjectives.
     """
     final = (point - SYLLABLES) % _FINALS
     if final in (5, 6, 15, 20, 27):
@@ -146,7 +146,7 @@ def _are_alternatives(one: Integer, other: Integer) -> bool:
 
 @uncounted
 def _has_alternative(data: np.ndarray, at: Integer, end: Integer) -> bool:
-    """Tell whether a run of syllables ends in a particle of which the other form follows.
+    """Tell whether a run of syllables ends in a particle whose other form follows.
 
     Software that does not know the noun before a particle writes both: 을(를), 은(는), 이/가.
 
@@ -206,7 +206,7 @@ def _parts_from_name(
 
     A name in another script is separated from them (Tab|키, USB|를), but not the single letter of
     a compound (e메일). A number is separated only from a particle (10|에서, but 3개), text with a
-    full stop only from an ending, a URL or a placeholder never.
+    full stop only from an ending, and a URL or a placeholder from nothing.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
@@ -262,8 +262,9 @@ def split_endings(
         offsets: Start of each text, int64 ``[text + 1]``.
         chosen: The texts whose tokens are split, bool ``[text]``.
         token_offsets: Tokens of each text, int32 ``[text + 1]``, from 0.
-        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
-        token_ends: Likewise.
+        token_starts: Start of each token in code points, ascending and disjoint within a text,
+            int32 ``[token]``.
+        token_ends: End of each token, exclusive, in the same form.
         table: The endings (`transforms.text.korean_endings`).
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 

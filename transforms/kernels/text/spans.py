@@ -50,8 +50,9 @@ def token_bytes(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
-        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
-        token_ends: Likewise.
+        token_starts: Start of each token in code points, ascending and disjoint within a text,
+            int32 ``[token]``.
+        token_ends: End of each token, exclusive, in the same form.
 
     Returns:
         int64 ``[token]`` twice.
@@ -108,7 +109,7 @@ def splice(
         offsets: Start of each text, int64 ``[text + 1]``.
         row_text: The text of each row, int64 ``[row]``.
         starts: Start of the range of each row, in code points, int64 ``[row]``.
-        ends: Ends of the ranges, exclusive, likewise.
+        ends: End of the range of each row, exclusive, in the same form.
         mask: The replacement, uint8 ``[byte]``.
 
     Returns:
@@ -166,7 +167,7 @@ def wordlike_tokens(
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         starts: First byte of each token (`token_bytes`), int64 ``[token]``.
-        ends: End of each token, exclusive, likewise.
+        ends: End of each token, exclusive, in the same form.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:

@@ -65,7 +65,7 @@ CONJUNCT = 1 << 15
 CONTROL = 1 << 14
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
 
-# The upper half, for the rules of `filter` alone (`transforms.text.codepoints.all_properties`).
+# The upper half, only for the rules of `filter` (`transforms.text.codepoints.all_properties`).
 SCRIPT_SHIFT = 16
 SCRIPT = 0x3F << SCRIPT_SHIFT
 """The number of a letter's script; 0 if it has none of its own."""

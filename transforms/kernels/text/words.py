@@ -18,7 +18,7 @@ PLANE = 0x10000
 """Code points from this one on are not folded."""
 
 MOST_LETTERS = 32
-"""More than one character can become (18, as U+FDFA does)."""
+"""More letters than one character can become (at most 18, for U+FDFA)."""
 
 STEM_LETTERS = 4
 """Length of a stem in letters (four, as in Fraser and Marcu 2005)."""
