@@ -11,10 +11,10 @@ ICU message, which differ between languages. One to three digits join with group
 digits after them, all separated by the same comma, full stop, apostrophe or space. Zeros do not
 join with digits after a decimal mark: 0.500 is 0,5.
 
-Marks of one kind are equal if their hashes are: numbers by their digits alone, so that 1 000,
-1,000, 1.000 and 1000 are equal; placeholders and tags by their keys (`placeholder_keys`); all
-addresses are equal, because translations often link to the page of their own language, and so are
-all entities.
+Marks of one kind are equal if their hashes are: numbers only by their digits, so that 1 000, 1,000,
+1.000 and 1000 are equal; placeholders and tags by their keys (`placeholder_keys`); all addresses
+are equal, because translations often link to the page of their own language, and so are all
+entities.
 
 Other digits separated by a mark are separate numbers, so that 10:30 and 10.30, 2020-01-02 and
 02.01.2020, 3.5 and 3,5 have the same numbers. Digits after a decimal mark (a comma or full stop

@@ -43,8 +43,9 @@ def signatures(
         target_offsets: Where each begins.
         folded: Replacement of each code point; `SPACE` for separators, uint32 ``[1114112]``.
         factors: Odd numbers, one for each value of a signature, uint32 ``[value]``.
-        terms: Likewise; value ``i`` is the minimum of ``factor[i] · hash + term[i]`` modulo
-            2^32 over the hashes of all shingles (linear permutations; Bohman et al. 2000).
+        terms: One number for each value, uint32 ``[value]``; value ``i`` is the minimum of
+            ``factor[i] · hash + term[i]`` modulo 2^32 over the hashes of all shingles (linear
+            permutations; Bohman et al. 2000).
 
     Returns:
         Signatures, uint32 ``[pair, value]``, and the number of shingles, repeated ones included,
