@@ -49,7 +49,7 @@ BRACES = 2
 PERCENT = 4
 """A placeholder of printf."""
 REPLACED = 8
-"""U+FFFD, which stands where a character was lost."""
+"""U+FFFD, which marks where a character was lost."""
 MOJIBAKE = 16
 """UTF-8 that was read as windows-1252."""
 
