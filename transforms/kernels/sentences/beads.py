@@ -19,11 +19,11 @@ NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
 LEAST_APART = 1e-3
-"""Least distance from random sentences by which the cost of a bead is divided: far above the
+"""Minimum distance from random sentences by which the cost of a bead is divided: far above the
 rounding of float32, so that a text whose sentences are all alike costs 0."""
 
 NO_BEAD = 255
-"""Stands for the last bead at a position that no path reaches."""
+"""Marks the last bead at a position that no path reaches."""
 
 BLOCK_ROWS = 256
 """Rows that a kernel processes at a time. Python runs between two blocks, so that it can handle
@@ -76,9 +76,9 @@ class Document(NamedTuple):
 
     Attributes:
         source_ends: Words before each position, int64 ``[source sentence + 1]``.
-        target_ends: Likewise.
+        target_ends: The same for the target.
         source_breaks: Paragraphs that end at or before each position, int64 ``[position]``.
-        target_breaks: Likewise.
+        target_breaks: The same for the target.
         ratio: Target words per source word.
     """
 

@@ -7,7 +7,7 @@ Each paragraph's end that is not a corner of the path has a cost. So a bead of p
 the best alignment of its sentences, and each further paragraph on a side costs one end more.
 
 A path may leave sentences unaligned on the way from a paragraph's end to a corner, so whether the
-end has a cost is known only where the path goes on. Each position therefore has states: none,
+end has a cost is known only where the path continues. Each position therefore has states: none,
 `WAITING` (the path has yet to meet a corner in the row or the column of a paragraph's end), and
 `SKIPPING` (it has left a corner for the next in the same row or column: the sentences of a
 paragraph without a counterpart do not end apart from the other side's paragraphs, so they lose no
@@ -76,7 +76,7 @@ def follow(step: Step, ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
     Args:
         step: The bead.
         ours: Paragraphs of the source that end at or before each position.
-        theirs: Likewise of the target.
+        theirs: The same for the target.
     """
     row, position, sources, targets, state = step
     before, at = row - sources, position - targets
@@ -243,7 +243,7 @@ def unmet_ends(path: np.ndarray, kinds: Kinds, ours: np.ndarray, theirs: np.ndar
         path: The kind of each bead, uint8 ``[bead]``.
         kinds: The kinds of beads.
         ours: Paragraphs of the source that end at or before each position.
-        theirs: Likewise of the target.
+        theirs: The same for the target.
     """
     row = 0
     position = 0

@@ -4,9 +4,9 @@ The vector of consecutive sentences is the sum of theirs. A bead costs
 
     c(x, y) = 2 (1 - cos(x, y)) n(x) n(y) / ((1 - mean_s cos(x, y_s)) + (1 - mean_s cos(x_s, y)))
 
-with ``n`` the number of sentences of a side and ``s`` over the sentences of the other text, so that
-two unrelated sentences cost about 1. The gain of a bead is the cost of skipping its sentences minus
-its own cost.
+where ``n`` is the number of sentences of a side and ``s`` ranges over the sentences of the other
+text, so that two unrelated sentences cost about 1. The gain of a bead is the cost of skipping its
+sentences minus its own cost.
 
 Deliberate differences: the means are over all sentences, not over random ones, because the mean
 cosine is one inner product with the mean of unit vectors. And consecutive sentences are not encoded
@@ -30,9 +30,9 @@ class Embedded(NamedTuple):
             ``[position]``.
         source_norms: Length of the vector of the ``run + 1`` source sentences up to each, float32
             ``[source sentence, run]``.
-        target_norms: Likewise.
+        target_norms: The same for the target.
         source_apart: 1 minus the mean cosine of such a vector with those of the target sentences.
-        target_apart: Likewise, with those of the source sentences.
+        target_apart: The same for the target, with those of the source sentences.
         leave: Cost of skipping one sentence.
         weight: Weight of a gain.
     """

@@ -152,7 +152,7 @@ class Sums(NamedTuple):
 
     Attributes:
         forward: Of the paths from the start to each position of a band, float64 ``[position]``.
-        backward: Of the paths from each position to the end, likewise.
+        backward: Of the paths from each position to the end, in the same form.
         scores: Space for the scores of the beads that end in a row, float64
             ``[position of the row, kind]``.
     """

@@ -32,7 +32,7 @@ def word_score(
         targets: Target sentences of the bead, at least 1.
         band: The positions.
         forward: From `word_scores.score_words`.
-        reverse: Likewise.
+        reverse: Also from `word_scores.score_words`.
 
     Returns:
         The sum; `NO_PATH` if the bead leaves the band.

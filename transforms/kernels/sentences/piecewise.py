@@ -32,7 +32,7 @@ class Yisi(NamedTuple):
         maxima: Weighted sums of greatest similarities.
         source_ends: Sum of the weights of the source pieces before each position, float64
             ``[source sentence + 1]``.
-        target_ends: Likewise.
+        target_ends: The same for the target.
         alpha: 0 makes F the precision, 1 the recall, 0.5 their harmonic mean.
     """
 
@@ -49,9 +49,9 @@ class Piecewise(NamedTuple):
         yisi: The data of F.
         source_apart: 1 minus the mean F of the ``run + 1`` source sentences up to each with some
             target sentences, float32 ``[source sentence, run]``.
-        target_apart: Likewise, with some source sentences.
+        target_apart: The same for the target sentences, with some source sentences.
         source_pieces: Pieces before each position, int64 ``[source sentence + 1]``.
-        target_pieces: Likewise.
+        target_pieces: The same for the target.
         leave: Cost of skipping.
         weight: Weight of a gain.
     """

@@ -5,9 +5,10 @@ word; here the null word generates words with their frequency in the text, so th
 
     log(q + (1 - q) * sum_s p(t | s) / (n * u(t)))
 
-with ``q`` the probability of the null word, ``n`` source words and ``u`` the frequency of the word
-in its own text. A word with a translation scores above 0, one without at least ``log q``, and the
-words of a bead with an empty side score 0. The same is done with the sides exchanged.
+where ``q`` is the probability of the null word, ``n`` the number of source words and ``u`` the
+frequency of the word in its own text. A word with a translation scores above 0, one without at
+least ``log q``, and the words of a bead with an empty side score 0. The same is done with the sides
+exchanged.
 
 The sentences of each side that a bead may contain are consecutive, so their sums are shared.
 """
@@ -101,7 +102,7 @@ class Recent(NamedTuple):
         counts: Number of these target words, int64 ``[row % run]``.
         firsts: The first of them, int64 ``[row % run]``.
         heads: Scratch for `chain`: -1 for each word of the target vocabulary, int32.
-        stem_heads: Likewise for the stems.
+        stem_heads: The same for the stems.
     """
 
     sums: np.ndarray
