@@ -19,7 +19,7 @@ def combine_links(
 
     Args:
         first: The first aligner's links, each pair's sorted by (source, target).
-        second: The second aligner's links of the same pairs, sorted likewise.
+        second: The second aligner's links of the same pairs, sorted in the same way.
         union: Whether to keep links that only one aligner found.
 
     Returns:

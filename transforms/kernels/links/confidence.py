@@ -152,7 +152,7 @@ def score_phrases(
 
     Args:
         forward: Links of one direction with posteriors, sorted by (source, target) within a pair.
-        reverse: Links of the other direction, sorted likewise.
+        reverse: Links of the other direction, sorted in the same way.
         links: The links that the phrase pairs were extracted from; a word without any of them
             is not among the least certain.
         source_words: Number of source words, int64 ``[pair]``.

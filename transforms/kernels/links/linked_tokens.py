@@ -12,13 +12,13 @@ def fill_gaps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Add a token for the text before, between and after the linked tokens of each text.
 
-    Tokens cover all text except white space, so what lies between two linked tokens is tokens
-    without links. They are merged into one, without the white space around them: such a token is
-    never in a phrase, and its borders are borders of tokens.
+    Tokens cover all text except white space, so the text between two linked tokens consists of
+    tokens without links. They are merged into one, without the white space around them: such a
+    token is never in a phrase, and its borders are borders of tokens.
 
     Args:
         linked: The linked tokens of each text, in code points, ascending and disjoint.
-        filled: What stands between runs of white space in each text
+        filled: The text between runs of white space in each text
             (`transforms.kernels.text.utf8.split_at_white_space`).
 
     Returns:

@@ -197,12 +197,12 @@ def extract_phrases(
 
     With unaligned words the set is that of NLTK's ``phrase_extraction`` with ``max_words`` as its
     ``max_phrase_length``: any source span, with its shortest target span and all extensions of that
-    by adjacent unaligned words on the left and right. As there, the limit does not count the
-    adjacent words, and a shortest target span over the limit is
-    clipped on the right; neither occurs if both sentences are within the limit.
+    by adjacent unaligned words on the left and right. As in NLTK, the limit does not count the
+    adjacent words, and a shortest target span over the limit is clipped on the right; neither
+    occurs if both sentences are within the limit.
 
     Args:
-        links: The links, in any order within a pair; their words lie inside the sentences (not
+        links: The links, in any order within a pair; their words are inside the sentences (not
             checked).
         source_lengths: Source words of each pair, int64 ``[pair]``, at most 32,767.
         target_lengths: Target words of each pair, the same.

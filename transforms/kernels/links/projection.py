@@ -28,7 +28,7 @@ CANDIDATES = 12
 thousand of help pages are elsewhere; with 24, none."""
 
 ENDS = 4
-"""Candidates of each end of an element that holds no words."""
+"""Candidates of each end of an element that contains no words."""
 
 CERTAIN = 1 << 40
 """Margin of an element with a single candidate."""
@@ -160,7 +160,7 @@ def find_candidates(
         pair: The pair.
         start: Offset of the element's first tag in the source.
         end: Offset of its last.
-        setting: `setting_of` it.
+        setting: The result of `setting_of` for the element.
         weights: The weights.
 
     Returns:
@@ -204,7 +204,7 @@ class Elements(NamedTuple):
         starts: Offset of each element's first tag, int64 ``[element]``.
         ends: Offset of each element's last tag, int64 ``[element]``.
         keyed: Whether its tags have an id, bool ``[element]``.
-        relations: What each element is to each other
+        relations: The relation of each element to each other one
             (`transforms.kernels.links.projection_choice`), int8 ``[element, element]``.
     """
 
@@ -221,8 +221,8 @@ def setting_of(
     """Return what surrounds an element in the source.
 
     Returns:
-        Whether another element has a tag where its first tag stands, and where its last one does;
-        and whether its tags have an id.
+        Whether another element has a tag where its first tag is, and where its last tag is; and
+        whether its tags have an id.
     """
     first, last = False, False
     for other in range(len(starts)):

@@ -8,15 +8,15 @@ from pairweave.transforms.kernels.uncounted import uncounted
 
 FREE, HOLDS, HELD, APART = 0, 1, 2, 3
 """How one element relates to another in the source: not at all (they cross, or neither is a pair),
-around it, inside it, beside it."""
+around it, inside it, disjoint from it."""
 
 MOST_STEPS = 100_000
 """Maximum number of steps of the search, some milliseconds; after these, it returns the best choice
 so far. Twelve elements whose candidates are drawn at random need more in one case of 25."""
 
 TOGETHER = 16_000
-"""Cost of two tags that stand at one place in the source, but not in the target. Of 4,000, 8,000
-and 16,000, the smallest with which most tags of EUR-Lex are where translators have them."""
+"""Cost of two tags that are at one place in the source, but not in the target. Of 4,000, 8,000 and
+16,000, the smallest with which most tags of EUR-Lex are where translators have them."""
 
 BROKEN = np.int64(1) << 44
 """Cost of an element that fits none of the others; `transforms.projection.tag_nesting` moves it."""
@@ -24,7 +24,7 @@ BROKEN = np.int64(1) << 44
 
 @numba.njit(nogil=True, cache=True)
 def agree(relation: int, start: int, end: int, other_start: int, other_end: int) -> bool:
-    """Tell whether two elements are to each other in the target what they are in the source."""
+    """Tell whether two elements are related in the target as in the source."""
     if relation == HOLDS:
         return start <= other_start and other_end <= end
     if relation == HELD:
@@ -38,15 +38,15 @@ def agree(relation: int, start: int, end: int, other_start: int, other_end: int)
 def count_parted(
     start: int, end: int, other_start: int, other_end: int, bounds: np.ndarray, others: np.ndarray
 ) -> Integer:
-    """Count the tags of two elements that stand at one place in the source, but not in the target.
+    """Count the tags of two elements that are at one place in the source, but not in the target.
 
     Args:
         start: Offset of the first tag of one element in the target.
-        end: Of its last.
-        other_start: Of the first tag of the other.
-        other_end: Of its last.
-        bounds: Offsets of the tags of the one in the source, int64 ``[2]``.
-        others: Of the other.
+        end: Offset of its last tag.
+        other_start: Offset of the first tag of the other element in the target.
+        other_end: Offset of its last tag.
+        bounds: Offsets of the tags of the first element in the source, int64 ``[2]``.
+        others: Offsets of the tags of the other in the source, int64 ``[2]``.
     """
     return (
         np.int64(bounds[0] == others[0] and start != other_start)
@@ -124,11 +124,12 @@ def choose_together(
     lost.
 
     Args:
-        starts: Offsets of candidates, int64 ``[element, candidate]``, best first, at most 62.
-        ends: Likewise.
-        scores: Likewise.
+        starts: Offset of each candidate's first tag, int64 ``[element, candidate]``, best first, at
+            most 62.
+        ends: Offset of its last tag, in the same form.
+        scores: Its score, in the same form.
         counts: Number of candidates of each element, int64 ``[element]``, at least one.
-        relations: What each element is to each other, int8 ``[element, element]``.
+        relations: The relation of each element to each other one, int8 ``[element, element]``.
         bounds: Offsets of each element's first and last tag in the source, int64 ``[element, 2]``.
 
     Returns:

@@ -27,7 +27,7 @@ KIND_SHIFT = 3
 
 STOP, COMMA, ELLIPSIS, QUOTE, OPENER, CLOSER, HYPHEN, DASH, SIGN = range(1, 10)
 """Kinds of marks, from bit `KIND_SHIFT` of a shape; 0 is not a mark. A hyphen touches the place
-that it stands beside, a dash is the same mark with a space between."""
+next to it; a dash is the same mark with a space in between."""
 
 KINDS = ("stop", "comma", "ellipsis", "quote", "opener", "closer", "hyphen", "dash", "sign")
 
@@ -35,7 +35,7 @@ THOUSAND = 1_000
 """A probability of 1 in thousandths."""
 
 YES = 50
-"""Value of evidence that is simply there. Links count up to 200 (both directions certain)."""
+"""Value of evidence that is simply present. Links count up to 200 (both directions certain)."""
 
 TOKEN_EVIDENCE = (
     "links_inside",
@@ -141,7 +141,7 @@ EVERYTHING, EQUAL_ONCE, EQUAL_AGAIN, EQUAL_LENGTH, LENGTH, BRACKETS, QUOTES, STO
 FULL_STOP = ord(".")
 
 MOST_SPACES = 8
-"""Characters between two tokens behind which a tag is allowed; a longer run has its end as well."""
+"""Characters between two tokens after which a tag is allowed; in a longer run, also at its end."""
 
 LINK_UNIT = 10
 """Thousandths of a probability that count 1."""
@@ -209,9 +209,9 @@ class TagEnd(NamedTuple):
         within: The source token inside, next to the tag.
         without: The source token outside; -1 for none.
         beyond: The source token outside at the element's other end; -1 for none.
-        touching: Whether another tag stands at the same offset.
-        keyed: Whether the tag has an id, as those of XLIFF have: it marks a run of text that a
-            program found, and translators keep such runs with their white space.
+        touching: Whether another tag is at the same offset.
+        keyed: Whether the tag has an id, as in XLIFF: it marks a run of text that a program found,
+            and translators keep such runs with their white space.
     """
 
     at: int
@@ -228,9 +228,9 @@ class Places(NamedTuple):
 
     Attributes:
         offsets: Their offsets, int64 ``[place]``, ascending.
-        before: Number of tokens before each, likewise.
+        before: Number of tokens before each, int64 ``[place]``.
         left: `look` to the left of each, int64 ``[place, 4]``.
-        right: To the right.
+        right: `look` to the right.
     """
 
     offsets: np.ndarray
@@ -244,8 +244,8 @@ class Table(NamedTuple):
 
     Attributes:
         mass: Probability of both directions, in thousandths, int64 ``[source, target]``.
-        agreed: Product of both, in thousandths, likewise.
-        lead: By how much ``forward`` exceeds ``reverse``; 0 if it does not, likewise.
+        agreed: Product of both, in thousandths, in the same form.
+        lead: By how much ``forward`` exceeds ``reverse``; 0 if it does not; in the same form.
         sums: Mass, agreed mass and number of partners of each target token, int64
             ``[target, 3]``.
         best: The source token of the largest mass, or -1, int64 ``[target]``.
@@ -274,7 +274,7 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
 
     Args:
         starts: First code point of each token, int64 ``[token]``, ascending.
-        ends: End of each token, exclusive, likewise.
+        ends: End of each token, exclusive, in the same form.
         length: Number of code points of the text.
 
     Returns:
@@ -471,16 +471,16 @@ def same_run(
     target: np.ndarray,
     beside: np.ndarray,
 ) -> bool:
-    """Tell whether a tag and a place stand at the same point of runs of white space.
+    """Tell whether a tag and a place are at the same point of runs of white space.
 
     Args:
         source: `look` in one direction from the tag.
-        source_beside: In the other one.
+        source_beside: `look` in the other direction.
         target: `look` in the first direction from the place.
-        beside: In the other one.
+        beside: `look` in the other direction.
 
     Returns:
-        Whether both runs have at least two characters, and as many of them on either side.
+        Whether both runs have at least two characters, and the same number of them on either side.
     """
     return bool(
         source[3] + source_beside[3] > 1
@@ -518,14 +518,14 @@ def nearest_word(text: TokenizedText, token: int, step: int, shapes: np.ndarray)
 
 @uncounted
 def is_tight(text: np.ndarray, shapes: np.ndarray, at: int, step: int) -> bool:
-    """Tell whether no space belongs beside the mark outside a tag, in any language.
+    """Tell whether no space belongs next to the mark outside a tag, in any language.
 
-    That is so before a comma, a full stop and a closing bracket, and behind an opening one.
+    That is so before a comma, a full stop and a closing bracket, and after an opening one.
 
     Args:
         text: Code points, uint32.
         shapes: `Characters.shapes`.
-        at: Offset of the tag, beside a mark.
+        at: Offset of the tag, next to a mark.
         step: 1 for an opening tag, -1 for a closing one.
     """
     if step > 0:
@@ -585,7 +585,7 @@ def place_evidence(
             row[EDGE_STOP] = YES
         if same_run(source_in, source_out, inner, outer):
             row[SPACE_RUN_KEPT] = YES
-        # An object's particle stands outside its element, as the space after a word does.
+        # An object's particle is outside its element, like the space after a word.
         if step < 0 and inner[0] == WORD and target.points[offsets[place] - 1] == WO:
             row[SPACE_ADDED] = YES
         if inner[0] == WHITE:

@@ -1,7 +1,7 @@
 """Learning the weights of evidence from tags that people placed.
 
 A candidate's probability is the softmax of the scores of all candidates of its element, so a weight
-moves by the evidence of the place where the tag stands, less the evidence expected by the present
+moves by the evidence of the place where the tag is, less the evidence expected under the current
 weights. AdaGrad (Duchi et al. 2011) sets the steps. Only additions, multiplications, divisions and
 square roots of 64-bit floating-point numbers are used, and a table of the exponential function, so
 the result is the same on every machine.
@@ -39,9 +39,9 @@ class Learner(NamedTuple):
     """State of the learning of one kind of weights, float64 ``[evidence]``; changed in place.
 
     Attributes:
-        weights: The present weights.
+        weights: The current weights.
         squares: Sum of the squares of all gradients.
-        totals: Sum of the weights after each step of the present pass.
+        totals: Sum of the weights after each step of the current pass.
     """
 
     weights: np.ndarray
@@ -90,7 +90,7 @@ def learn_span(
         pair: The pair.
         bounds: Offsets of the element's tags in the source.
         setting: `transforms.kernels.links.projection.setting_of` the element.
-        gold: Numbers of the places where its tags stand in the target.
+        gold: Numbers of the places of its tags in the target.
         learner: The state of learning.
         table: `exponential`.
     """
@@ -143,7 +143,7 @@ def learn_point(
     Args:
         pair: The pair.
         tag: Offset of the tag in the source, and whether it has an id.
-        gold: Number of the place where it stands in the target.
+        gold: Number of its place in the target.
         learner: The state of learning.
         table: `exponential`.
     """

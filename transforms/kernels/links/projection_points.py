@@ -93,7 +93,7 @@ _PARTICLES = (
 PARTICLES = np.array(
     [[ord(char) for char in particle.ljust(3, "\0")] for particle in _PARTICLES], np.uint32
 )
-"""Korean particles that are not words by themselves, uint32 ``[particle, 3]``, filled up with 0.
+"""Korean particles that are not words by themselves, uint32 ``[particle, 3]``, padded with 0.
 이, 가 and 도 are left out: they are words, too."""
 
 

@@ -70,11 +70,11 @@ class Pair(NamedTuple):
         places: The target's places.
         table: The links.
         source_marks: `count_marks` of the source.
-        target_marks: Likewise of the target.
+        target_marks: The same for the target.
         source_bones: `skeleton` of the source.
         source_kept: Characters of it before each offset.
         target_bones: `skeleton` of the target.
-        target_kept: Likewise.
+        target_kept: The same for the target.
     """
 
     source: TokenizedText
@@ -96,10 +96,10 @@ class Spans(NamedTuple):
     Attributes:
         tokens: Sum of `token_evidence` before each place, int64 ``[place, evidence]``.
         opening: `place_evidence` of the opening tag.
-        closing: Of the closing tag.
+        closing: `place_evidence` of the closing tag.
         equal: Whether the element's text begins at a character of the target's skeleton, bool.
         glosses: `find_glosses` of the element.
-        times: How often it is there.
+        times: How often it occurs there without overlaps.
         own: Where the occurrence begins that corresponds to the element; -1 if none does.
         size: Characters of the element's skeleton.
         begin: Offset of the element in the source.
@@ -304,7 +304,7 @@ def prepare(
 def find_glosses(pair: Pair, bounds: tuple[int, int], equal: np.ndarray, size: int) -> np.ndarray:
     """Find where the target has the text of an element in brackets.
 
-    Some translators put the original behind their translation: ``Umschalt (Shift)``.
+    Some translators put the original after their translation: ``Umschalt (Shift)``.
 
     Args:
         pair: The pair.
@@ -502,7 +502,7 @@ def best_spans(
         pair: The pair.
         spans: The evidence.
         weights: The weights.
-        most: How many.
+        most: Maximum number of spans.
 
     Returns:
         Opening places, closing places and scores, int64 ``[candidate]``.

@@ -1,10 +1,10 @@
 """Borders of phrase pairs that links on their other side confirm.
 
-A phrase pair is consistent with its links, but says nothing of the words beside it. If the word
+A phrase pair is consistent with its links, but says nothing about the words next to it. If the word
 before it on one side is linked to the word before it on the other, the border between them is
-settled: no word could belong to the phrase pair as well as outside it. Where a word beside it has
-no link, its other side may be one word too short or too long; where the words beside it are linked
-to words far away, the phrase pair rests on its own links alone. These are the orientations of
+settled: no word could belong to the phrase pair as well as outside it. Where a word next to it has
+no link, its other side may be one word too short or too long; where the words next to it are linked
+to words far away, the phrase pair rests only on its own links. These are the orientations of
 lexicalized reordering (Tillmann 2004; Koehn et al. 2005): monotone or swapped is settled,
 discontinuous is not.
 """
@@ -27,10 +27,10 @@ def count_settled_borders(
 
     The left border is settled if a link joins the source word before the phrase pair to the target
     word before it, or the source word after it to the target word before it, or if the phrase pair
-    begins both texts. The right border likewise, with the target word after it.
+    begins both texts. The same holds for the right border, with the target word after it.
 
     Args:
-        links: The links of each pair; their words lie inside the texts (not checked).
+        links: The links of each pair; their words are inside the texts (not checked).
         source_lengths: Source words of each pair, int64 ``[pair]``.
         target_lengths: Target words of each pair, the same.
         phrase_offsets: Start of each pair's phrase pairs, int64 ``[pair + 1]``.

@@ -207,7 +207,7 @@ def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Li
 
     Args:
         forward_links: The forward links; no word is negative (not checked).
-        reverse_links: The reverse links of the same pairs, likewise.
+        reverse_links: The reverse links of the same pairs, in the same form.
         heuristic: One of `HEURISTICS`.
 
     Returns:
