@@ -22,19 +22,19 @@ def find_borders(
     """Turn regions of tokens into ranges of code points (`transforms.suggestions.aligned_masks`).
 
     A gap is the text between two tokens; it is open if it is not empty. If a region has tokens on
-    both sides, each border is handled alone: if the gap there is open on one side only, both ranges
-    include it, so that the suggestion contains its own spacing. If one side has no token, its only
-    gap corresponds to two gaps of the other side. It is matched with the right one if both are open
-    or both closed, otherwise with the left one by the same rule; the range then includes the other
-    gap. If neither matches, both ranges include all gaps.
+    both sides, each border is handled separately: if the gap there is open on one side only, both
+    ranges include it, so that the suggestion contains its own spacing. If one side has no token,
+    its only gap corresponds to two gaps of the other side. It is matched with the right one if both
+    are open or both closed, otherwise with the left one by the same rule; the range then includes
+    the other gap. If neither matches, both ranges include all gaps.
 
     Args:
         region_pair: The pair of each region, int64 ``[region]``.
         regions: Start and end in tokens of the translation, then of the reference, int64
             ``[4, region]``; before and after a region either both sides have a token or neither.
         token_offsets: Tokens of each translation, int64 ``[pair + 1]``.
-        starts: In code points, int32 ``[token]``.
-        ends: Likewise.
+        starts: Start of each token in code points, int32 ``[token]``.
+        ends: End of each token, exclusive, in the same form.
         target_token_offsets: Tokens of each reference, int64 ``[pair + 1]``.
         target_starts: As ``starts``.
         target_ends: As ``ends``.

@@ -17,7 +17,7 @@ POSITIONS = 20
 """Number of bins of equal width for the place of a mask in its sentence."""
 
 BROKEN = -1
-"""Stands for the end of a span that contains half a tag whose other half cannot be included."""
+"""Marks the end of a span that contains half a tag whose other half cannot be included."""
 
 JUDGED_GOOD, JUDGED_SAME, JUDGED_BAD = 0, 1, 2
 
@@ -69,7 +69,7 @@ def close_tags(
 
     Args:
         tag_token: Token of each tag, int64 ``[tag]``.
-        tag_partner: Token of its other half, likewise.
+        tag_partner: Token of its other half, int64 ``[tag]``.
         first: The first tag of the text.
         last: The tag after its last.
         start: First token.
@@ -111,7 +111,7 @@ def _find_units(
     Args:
         links: Number of links.
         source: Their translation tokens, int16 ``[link]``, ascending.
-        target: Their reference tokens, likewise.
+        target: Their reference tokens, int16 ``[link]``.
         probability: float32 ``[link]``.
         cuts: Whether a mask may begin or end before each translation token, bool ``[token + 1]``.
         target_cuts: The same for reference tokens.

@@ -2,7 +2,7 @@
 
 Source: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006): insertions, deletions, substitutions
 and shifts of word sequences cost 1 each; shifts are searched greedily, as in section 2. The limits,
-the ranking of shifts and the beam round the diagonal are those of sacreBLEU 2 (`TER`), so that
+the ranking of shifts and the beam around the diagonal are those of sacreBLEU 2 (`TER`), so that
 edits, shifts and the path are the same on the same words.
 
 A candidate shift changes only a segment of the sentence. Its cost is the minimum, over the row
@@ -20,7 +20,7 @@ MAX_SHIFTED = 10
 """Maximum length of a shifted sequence, in words (sacreBLEU 2, as Tercom)."""
 
 FARTHEST = 50
-"""Maximum distance between the places of a shifted sequence in both sentences (likewise)."""
+"""Maximum distance between the places of a shifted sequence in both sentences (sacreBLEU 2)."""
 
 BEAM = 25
 """Cells of the edit distance on each side of the diagonal (sacreBLEU 2)."""
@@ -302,7 +302,7 @@ def _best_shift(
     before: np.ndarray,
     tried: int,
 ) -> tuple[int, int, int, int, int]:
-    """Find the shift that saves most.
+    """Find the shift that saves the most.
 
     Ties go to the longest, then to the one of the first words, then to the one with the first goal.
 
@@ -371,7 +371,7 @@ def _best_shift(
 def _parts(start: int, length: int, place: int, words: int) -> tuple[int, int, int]:
     """Return the bounds of the two neighbouring sequences that a shift swaps.
 
-    A place inside the shifted words means the place as far after them (sacreBLEU 2).
+    A place inside the shifted words means the place at the same distance after them (sacreBLEU 2).
 
     Args:
         start: First shifted word.
