@@ -41,7 +41,7 @@ DOUBT = np.float32(0.1)
 """Smoothing of the odds that one direction sends to the other (results are flat up to 0.2)."""
 
 COMMONEST = 20
-"""A full stop is among so many commonest words of its side. Words are numbered by frequency."""
+"""A full stop is among this many commonest words of its side. Words are numbered by frequency."""
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
@@ -56,11 +56,11 @@ class Model(NamedTuple):
         lexicon: The lexicon.
         jumps: Weights of jumps, float32 ``[direction, distance]``; ``[0, 0]`` for Model 1.
         source_factors: Factors of the weights of forward jumps after each source word, then after
-            an unseen one and at the begin of the side, float32 ``[source word + 2, bucket]``.
+            an unseen one and at the beginning of the side, float32 ``[source word + 2, bucket]``.
         target_factors: The same of reverse jumps after each target word.
         p_null: Probability that a word has no partner.
-        p_last: Probability that a common last word has the last state, whatever the jump, if that
-            is common, too (`share_of_last`).
+        p_last: Probability that a common last word has the last state, regardless of the jump, if
+            that is common, too (`share_of_last`).
     """
 
     source_words: Words
@@ -83,7 +83,7 @@ class Counts(NamedTuple):
         jumps: Jumps, float64 ``[direction, distance]``.
         after_source: Forward jumps after each source word, in the same units, int64
             ``[source word + 2, bucket]``, in the rows of `Model`.
-        after_target: Reverse jumps after each target word, likewise.
+        after_target: Reverse jumps after each target word, in the same form.
     """
 
     links: np.ndarray
@@ -126,7 +126,7 @@ def beside_reverse(p_forward: np.ndarray, forward: Emission, reverse: Emission) 
 
 @uncounted
 def share_of_last(source: Side, target: Side, pair: int, p_last: float) -> float:
-    """Return the probability that the last word of a side has the last state, whatever the jump.
+    """Return the probability that the last word of a side has the last state for any jump.
 
     It is ``p_last`` if both last words are among the commonest, as full stops are, else 0. In a
     pair with windows, which may end before the side does, it is 0 too.
@@ -353,7 +353,7 @@ def combine_posteriors(own: np.ndarray, odds: np.ndarray, states: int) -> np.nda
     columns = odds.shape[1]
     one, floor = spread(_ONE), spread(LEAST)
     for word in range(0, columns, LANES):
-        # Four partial sums, of each fourth state; those that are left over are in the first.
+        # Four partial sums, each of every fourth state; those that are left over are in the first.
         a = b = c = d = spread(_ZERO)
         e = f = g = h = spread(_ZERO)
         whole = states // 4 * 4
@@ -401,7 +401,7 @@ def likely_places(
         count: Number of rows.
         threshold: The minimum, above 0.
         rows: Receives the row of each, int32; with room for one more.
-        columns: Receives the column of each, likewise.
+        columns: Receives the column of each, in the same form.
     """
     limit = np.float32(threshold)
     if limit < threshold:
@@ -547,7 +547,7 @@ def align_pairs(
 
     Args:
         source: The source side.
-        target: The target side, of as many pairs.
+        target: The target side, of the same number of pairs.
         model: Both HMMs.
         threshold: Minimum posterior of a link.
         viterbi: 1 to link the words of the most probable path; None to link all above the

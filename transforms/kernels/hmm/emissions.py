@@ -24,7 +24,7 @@ from pairweave.transforms.kernels.vectors import (
 )
 
 MAX_STATES = 256
-"""If a side has more words than this, each word sees a window of this many round the diagonal."""
+"""If a side has more words than this, each word sees a window of this many around the diagonal."""
 
 LEAST = np.float32(1e-30)
 """Keeps every probability above 0."""
@@ -45,7 +45,7 @@ LONG_ROW = 16
 """A row with more entries than this for each word of the other side is searched, not read."""
 
 BLOCK = 16
-"""If only windows are kept, so many source words are computed at once."""
+"""Number of source words that are computed at once if only windows are kept."""
 
 _NONE = np.float32(0.0)
 
@@ -96,7 +96,7 @@ def back_off(
 def window(words: int, states: int) -> tuple[int, np.ndarray]:
     """Return the width of the windows and the first state of each word's, int32 ``[word]``.
 
-    All states, if neither side has more than `MAX_STATES` words; else a band round the diagonal.
+    All states, if neither side has more than `MAX_STATES` words; else a band around the diagonal.
     """
     low = np.zeros(words, dtype=np.int32)
     width = states
@@ -205,7 +205,7 @@ class Known(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def nothing_known(rows: int, columns: int) -> Known:
-    """Return arrays for so many source and target words."""
+    """Return arrays for these numbers of source and target words."""
     return Known(
         np.empty((rows, columns), dtype=np.int64),
         np.empty(rows + 1, dtype=np.int64),
@@ -217,7 +217,7 @@ def nothing_known(rows: int, columns: int) -> Known:
 
 @uncounted
 def fetch_rows(offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> None:
-    """Bring rows of a lexicon near, all at once, before they are read one after the other.
+    """Prefetch rows of a lexicon, all at once, before they are read one after the other.
 
     Args:
         offsets: Row offsets of a lexicon.
@@ -460,7 +460,7 @@ def emissions(
         target_words: Statistics of the target words.
         lexicon: The lexicon.
         heads: Scratch: -1 for each target word, before and after the call, int32.
-        stem_heads: Scratch: -1 for each target stem, likewise.
+        stem_heads: Scratch: -1 for each target stem, in the same form.
 
     Returns:
         Emissions of the target words, those of the source words, and the lexicon's entries, int64

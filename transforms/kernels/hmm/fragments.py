@@ -200,7 +200,7 @@ def _find_once(
     word_offsets: np.ndarray,
     words: np.ndarray,
 ) -> tuple[int, int]:
-    """Return the only place where one of several translations occurs; (-1, -1) if not one.
+    """Return the only place where one of several translations occurs; else (-1, -1).
 
     The place of the best translation counts. Places inside it do not make it ambiguous.
     """

@@ -87,8 +87,8 @@ def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.
         side: The side, whose words are the states.
         pair: The pair.
         width: States in a window.
-        factors: A row for each known word, then one for an unseen word and one for the begin of the
-            side, float32 ``[row, BUCKETS]``.
+        factors: A row for each known word, then one for an unseen word and one for the beginning of
+            the side, float32 ``[row, BUCKETS]``.
 
     Returns:
         int32 ``[width + 1]``.
@@ -180,7 +180,7 @@ def posteriors(
         emission: Probabilities of the words.
         layout: Probabilities of the jumps for the same width and ``p_null``.
         p_null: Probability that the null state generates a word, in (0, 1).
-        p_last: Probability that the last word has the last state whatever the jump, in [0, 1).
+        p_last: Probability that the last word has the last state regardless of the jump, in [0, 1).
         result: Receives the posteriors, float32, in the shape of the emission's values, 0 in the
             padding of columns; the padding of rows stays as it is.
         counts: The expected numbers of jumps are added to them.
@@ -303,7 +303,7 @@ def count_jumps(
     for last in range(width + 1):
         prefetch(by_bucket, BUCKETS * rows[last])
     for last in range(width + 1):
-        # Most masses are small. Without a branch, because it could not be foreseen.
+        # Most masses are small. Without a branch, because it could not be predicted.
         used = np.uint64(0)
         for word in range(words):
             likely[used] = word
@@ -316,7 +316,7 @@ def count_jumps(
             store(line, state, total)
         for state in range(width):
             jumps[state] = np.float64(line[state] * ahead[last, state])
-        # Jumps of each distance are beside each other, but for those over `JUMPS`.
+        # Jumps of each distance are next to each other, except for those over `JUMPS`.
         begin = min(max(last - JUMPS - 1, 0), width)
         end = min(last + JUMPS, width)
         start = JUMPS + 1 - last
@@ -343,7 +343,7 @@ def count_jumps(
 
 @uncounted
 def slide(mass: np.ndarray, step: int) -> None:
-    """Move masses to a window ``step`` states on; those before it are summed in position 0."""
+    """Move masses to a window ``step`` states ahead; those before it are summed in position 0."""
     size = len(mass)
     for last in range(1, size):
         value = mass[last]

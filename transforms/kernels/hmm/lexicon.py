@@ -10,13 +10,13 @@ NO_FREQUENT = np.empty((0, 0), dtype=np.int32)
 """The table of a lexicon that has no long rows."""
 
 FREQUENT_ENTRIES = 100
-"""The table of frequent words ends with the last row that has so many entries."""
+"""The table of frequent words ends with the last row that has this many entries."""
 
 FREQUENT_BYTES = 64 << 20
-"""Size of a table of frequent words, at most (16 MiB: a fit takes a quarter longer)."""
+"""Maximum size of a table of frequent words, in bytes (16 MiB: a fit takes a quarter longer)."""
 
 BYTES_OF_ENTRY = 16
-"""Size of such a table for each entry of the lexicon, at most."""
+"""Maximum size of such a table for each entry of the lexicon, in bytes."""
 
 
 class Lexicon(NamedTuple):
@@ -32,7 +32,8 @@ class Lexicon(NamedTuple):
         stem_offsets: Start of each source stem's entries, int64.
         stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
         stem_counts: Expected links, float32 ``[stem entry]``.
-        frequent_stems: Stem entry of each frequent source stem and each target stem, likewise.
+        frequent_stems: Stem entry of each frequent source stem and each target stem, in the same
+            form.
     """
 
     row_offsets: np.ndarray

@@ -28,8 +28,8 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
 
     Args:
         source: The source side.
-        target: The target side, of as many pairs.
-        model: Both HMMs; not of Model 1 alone.
+        target: The target side, of the same number of pairs.
+        model: Both HMMs; not only Model 1.
 
     Returns:
         float32 ``[direction, column, pair]``. Direction 0 scores the target given the source, 1

@@ -45,8 +45,8 @@ class Grams(NamedTuple):
         single: The class there.
         double: With the class before it.
         triple: With the two classes before it.
-        after_one: The class before it alone.
-        after_two: The two classes before it alone.
+        after_one: Only the class before it.
+        after_two: Only the two classes before it.
     """
 
     single: np.ndarray
@@ -72,7 +72,7 @@ class Table(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def unseen_key() -> np.uint64:
-    """Return the key of the probability of a class that was not seen, or once."""
+    """Return the key of the probability of a class that was seen once or never."""
     return _extend(_UNIGRAM, _UNSEEN) | np.uint64(1)
 
 
