@@ -1,9 +1,9 @@
 """What is attached to the word before it, so that a tag does not open there.
 
-Translators put a tag round a name and leave what the language attaches to it outside: Korean
+Translators put a tag around a name and leave what the language attaches to it outside: Korean
 particles and verbs made of nouns, Japanese particles, suffixes after an apostrophe, a colon or a
-closing quotation mark. In the help pages of ``help/gnome.en-ko`` 0 of 2,121 tags hold such an
-ending alone. It may end a tag (``docs/explanation/tags.md``).
+closing quotation mark. In the help pages of ``help/gnome.en-ko`` 0 of 2,121 tags contain only such
+an ending. It may end a tag (``docs/explanation/tags.md``).
 """
 
 import numpy as np
@@ -39,9 +39,9 @@ def is_attached_letter(
 ) -> bool:
     """Tell whether a token that begins with a letter or a digit belongs to what it touches.
 
-    Where words have spaces, it does if it follows a letter, a digit or what closes quotation marks
-    or brackets. Hiragana does after other letters or such a mark, and after Hiragana if it is a
-    particle. Letters of other scripts without spaces never do.
+    Where words have spaces, it does if it follows a letter, a digit or a mark that closes quotation
+    marks or brackets. Hiragana does after other letters or such a mark, and after Hiragana if it is
+    a particle. Letters of other scripts without spaces never do.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.

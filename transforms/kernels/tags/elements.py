@@ -66,7 +66,8 @@ def require_whole(
 @uncounted
 def _copy_kept(values: np.ndarray, fits: np.ndarray, kept: np.ndarray) -> None:
     """Copy the flagged values ``[phrase]`` to an array with room for just these."""
-    # All are copied, because which fit cannot be foreseen; the next one replaces one that does not.
+    # All are copied, because which fit cannot be predicted; the next one replaces one that does
+    # not.
     used = np.uint64(0)
     for phrase in range(len(values)):
         if used < np.uint64(len(kept)):
@@ -121,7 +122,7 @@ class Phrases(NamedTuple):
 def measure_depths(
     text_elements: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Measure the nesting depths of elements, by their offsets alone.
+    """Measure the nesting depths of elements, only by their offsets.
 
     An element contains another if it begins no later and ends no earlier; the first of two with the
     same range contains the second. An empty element is contained where it is strictly inside.

@@ -1,4 +1,4 @@
-"""Find indexed tags in UTF-8 text, and replace them by other symbols."""
+"""Find indexed tags in UTF-8 text, and replace them with other symbols."""
 
 import numba
 import numpy as np
@@ -84,7 +84,7 @@ def replace_tags(
     names: FlatTexts,
     parted: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Copy texts and replace their tags by symbols.
+    """Copy texts and replace their tags with symbols.
 
     Args:
         texts_with_tags: The texts.

@@ -1,4 +1,4 @@
-"""How deep the tags of each row lie, and how many tokens they hold."""
+"""How deeply the tags of each row are nested, and how many tokens they contain."""
 
 import numba
 import numpy as np

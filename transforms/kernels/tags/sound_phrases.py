@@ -1,7 +1,7 @@
 """Phrase pairs that respect the punctuation and the words of both texts.
 
-Translators place no tag that begins or ends with a comma, a quotation mark or a bracket on one side
-alone, that cuts a pair of quotation marks or brackets, that contains the end of a sentence, or that
+Translators place no tag that begins or ends with a comma, a quotation mark or a bracket on only one
+side, that cuts a pair of quotation marks or brackets, that contains the end of a sentence, or that
 begins with an ending of the word before it (`docs/explanation/tags.md` has the counts).
 """
 
@@ -46,7 +46,7 @@ SMALL = 1 << 12
 LARGE = 1 << 13
 """An upper-case letter or a digit, with which abbreviations and numbers of items begin."""
 APOSTROPHE = 1 << 14
-"""A single quotation mark, which is an apostrophe beside a letter."""
+"""A single quotation mark, which is an apostrophe next to a letter."""
 
 WORD = 1 << 15
 """A letter or a digit."""
@@ -68,14 +68,14 @@ class TokenMarks(NamedTuple):
     Attributes:
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
         first: Class of the mark that each token begins with, uint8 ``[token]``.
-        last: Class of the mark that it ends with, likewise.
+        last: Class of the mark that it ends with, uint8 ``[token]``.
         wordlike: Whether it has a letter or a digit, bool ``[token]``.
         attached: Whether it is attached to the token before it (`attached`), bool ``[token]``.
         begun: Sentences that have begun before each token or with it, in its text, int32
             ``[token]``.
         enclosures: Start of each text's enclosures, int64 ``[text + 1]``.
         openings: The token that opens each enclosure, within its text, int32 ``[enclosure]``.
-        closings: The token that closes it, another one, likewise.
+        closings: The token that closes it, always a different one, in the same form.
     """
 
     token_offsets: np.ndarray
@@ -94,7 +94,7 @@ class _Open(NamedTuple):
 
     Attributes:
         families: Family of each, int64 ``[DEPTH]``.
-        tokens: Its token, likewise.
+        tokens: Its token, int64 ``[DEPTH]``.
     """
 
     families: np.ndarray
@@ -106,7 +106,7 @@ class _Enclosures(NamedTuple):
 
     Attributes:
         openings: The opening token of each, int32 ``[room]``.
-        closings: The closing token, likewise.
+        closings: The closing token, int32 ``[room]``.
     """
 
     openings: np.ndarray
@@ -254,15 +254,16 @@ def mark_tokens(
 
     A quotation mark that may both open and close closes an open mark of its family, if there is
     one. A sentence begins with the first token after a stop and the marks that close something;
-    after a stop that needs a space, only after a space and not with a small letter. Apart from
+    after a stop that needs a space, only after a space and not with a lower-case letter. Apart from
     letters and digits in the same token, all this is read from the text around a token, so that it
     does not depend on how other text is cut.
 
     Args:
         texts: The texts.
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
-        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
-        token_ends: Likewise.
+        token_starts: Start of each token in code points, ascending and disjoint within a text,
+            int32 ``[token]``.
+        token_ends: End of each token, exclusive, in the same form.
         marks: Of every code point (`transforms.text.punctuation.marks`).
     """
     data, text_offsets = texts
@@ -402,7 +403,7 @@ def find_sound(
             ``[4, phrase pair]``.
         source: Punctuation of the source.
         target: Punctuation of the target.
-        punctuation: 1 to flag also phrase pairs with a side that has no letter or digit.
+        punctuation: 1 to also flag phrase pairs with a side that has no letter or digit.
 
     Returns:
         bool ``[phrase pair]``.

@@ -54,7 +54,7 @@ class Shape(NamedTuple):
     """A profile of tags (`transforms.tags.tag_profile`), and the cells of phrase pairs in it.
 
     Attributes:
-        cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
+        cells: Cell of each phrase pair for each form code (`transforms.kernels.tags.tag_text`),
             uint8 ``[code, phrase pair]``.
         count_shares: Share of 1, 2 … tags, float64 ``[MAX_TAGS]``.
         form_shares: Share of each form, float64 ``[form]``.

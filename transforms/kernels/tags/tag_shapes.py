@@ -44,8 +44,8 @@ def draw_forms(
     """Draw the forms of tags (Hanneman and Dinu 2020, section 3.1; empty pairs are ours).
 
     The first share of the tags is self-closing; the second share of the pairs lacks one half; the
-    third share of the whole pairs is empty. Which half, and at which end of the phrase, has equal
-    chances. A larger share selects a superset of a smaller one.
+    third share of the whole pairs is empty. Both halves, and both ends of the phrase, are equally
+    likely. A larger share selects a superset of a smaller one.
 
     Args:
         run_seed: The run's seed.

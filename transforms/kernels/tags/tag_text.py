@@ -11,7 +11,7 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.uncounted import uncounted
 
 PAIR = 0
-"""A pair of tags round a phrase."""
+"""A pair of tags around a phrase."""
 SELF_AT_START = 1
 """A self-closing tag at the start of the phrase."""
 SELF_AT_END = 2

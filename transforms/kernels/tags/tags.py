@@ -1,4 +1,4 @@
-"""Tags round phrase pairs: their number, their phrase pairs, and their indices."""
+"""Tags around phrase pairs: their number, their phrase pairs, and their indices."""
 
 from typing import NamedTuple
 
@@ -198,7 +198,7 @@ def take_all(
         phrase_pairs: The phrase pairs of each pair, at most `MAX_TAGS`.
 
     Returns:
-        What `choose_tags` returns.
+        The same as `choose_tags`.
     """
     phrase_offsets, boxes, _ = phrase_pairs
     pairs = len(keys)
