@@ -19,10 +19,10 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 
 LOCKS = "pairweave-kernels.lock"
-"""File in each directory with compiled functions; a byte of it stands for a function."""
+"""File in each directory with compiled functions; each byte of it represents a function."""
 
 PATIENCE_SECONDS = 300.0
-"""How long to wait for another process, which may have been suspended, before compiling too."""
+"""Seconds to wait for another process, which may have been suspended, before compiling too."""
 
 _WAIT_SECONDS = 0.05
 _BUSY = (errno.EACCES, errno.EAGAIN)
@@ -54,7 +54,7 @@ def _locking(compile_function: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 
 @contextlib.contextmanager
 def locked(directory: str, function: str) -> Iterator[None]:
-    """Lock a function for this process, or go on without a lock after `PATIENCE_SECONDS`.
+    """Lock a function for this process, or continue without a lock after `PATIENCE_SECONDS`.
 
     Locks are taken from callers to the functions that they call, so processes cannot wait for each
     other.

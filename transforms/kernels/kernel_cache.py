@@ -1,11 +1,11 @@
 """Compiled kernels in files: those that the package ships, and those that were compiled here.
 
-And a message while they are compiled, which takes a minute if none are shipped.
+A message is logged while they are compiled, which takes a minute if none are shipped.
 
-Numba keeps compiled functions beside their sources, or in the user's cache if that folder is
-read-only. It looks one up by the name and the features of the CPU, and loads none that was compiled
-for another. A wheel for one platform (`deploy/wheels`) also ships kernels that were compiled for
-any CPU of that platform, and faster ones for most of them.
+Numba keeps compiled functions next to their sources, or in the user's cache if that folder is
+read-only. It looks a function up by the name and the features of the CPU, and loads none that was
+compiled for another CPU. A wheel for one platform (`deploy/wheels`) also ships kernels that were
+compiled for any CPU of that platform, and faster ones for most of them.
 """
 
 import contextlib
@@ -37,15 +37,15 @@ ANY_CPU = "generic"
 """LLVM's name for any CPU of a platform."""
 
 MODERN_CPU = "x86-64-v3"
-"""LLVM's name for those with AVX2, as nearly all since 2015: vectors are twice as long."""
+"""LLVM's name for CPUs with AVX2, which nearly all since 2015 have: vectors are twice as long."""
 
 MODERN_FEATURES = frozenset(
     ("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "xsave")
 )
-"""What such a CPU can do, as LLVM calls it."""
+"""The features of such a CPU, by their names in LLVM."""
 
 _OUTDATED = (AttributeError, ImportError)
-"""What unpickling raises if a type is no longer there."""
+"""The errors that unpickling raises if a type no longer exists."""
 
 
 class KernelFiles(caching.IndexDataCacheFile):
@@ -55,7 +55,7 @@ class KernelFiles(caching.IndexDataCacheFile):
         """Return the file of each signature; none if the index is out of date.
 
         Numba unpickles the types of the parameters before it compares versions of the source. After
-        an upgrade that renames or moves such a type, that fails, and so would each call.
+        an upgrade that renames or moves such a type, this fails, and so would each call.
         """
         try:
             return super()._load_index()
@@ -64,7 +64,7 @@ class KernelFiles(caching.IndexDataCacheFile):
 
 
 class Nowhere(caching.InTreeCacheLocator):
-    """Stands for a directory where none can be written to."""
+    """Takes the place of a directory where none can be written to."""
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> "Nowhere":  # noqa: ANN401 - any function
@@ -124,9 +124,9 @@ def platform_cpus() -> tuple[str, ...]:
 
 @functools.cache
 def usable_cpus() -> tuple[str, ...]:
-    """Return those of `platform_cpus` whose code runs here; any CPU alone if Numba is told another.
+    """Return the `platform_cpus` whose code runs here; only `ANY_CPU` if Numba is set to another.
 
-    `NUMBA_CPU_NAME`, `NUMBA_CPU_FEATURES` and `NUMBA_ENABLE_AVX` tell it.
+    `NUMBA_CPU_NAME`, `NUMBA_CPU_FEATURES` and `NUMBA_ENABLE_AVX` set it.
     """
     told = (
         getattr(config, "CPU_NAME", None) not in (None, MODERN_CPU)
@@ -185,10 +185,10 @@ def cache_kernels() -> None:
 
 
 class Announcer(event.Listener):
-    """Logs that kernels are compiled, once in a run, when that begins to take time.
+    """Logs that kernels are compiled, once per run, when this begins to take time.
 
     Worker processes compile too; a file in the run's temporary directory, which all of them have in
-    ``TMPDIR``, tells them that one has said so.
+    ``TMPDIR``, tells them that one has logged this.
     """
 
     SECONDS = 0.5
@@ -200,11 +200,11 @@ class Announcer(event.Listener):
         self._lock = threading.Lock()
 
     def on_start(self, event: event.Event) -> None:  # noqa: ARG002
-        """Notice that a function begins to be compiled."""
+        """Note that the compilation of a function begins."""
         self._notice()
 
     def on_end(self, event: event.Event) -> None:  # noqa: ARG002
-        """Notice that one has been compiled."""
+        """Note that a function has been compiled."""
         self._notice()
 
     def _notice(self) -> None:

@@ -1,8 +1,8 @@
 """What a compiled kernel was compiled from: its file and the files that it imports from.
 
 Numba compares a compiled function with the file that defines it, but not with those of the
-functions that it calls and of the constants that it uses. After an upgrade, it would go on with
-code that contains earlier versions of those.
+functions that it calls and of the constants that it uses. After an upgrade, it would continue with
+code that contains earlier versions of these.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Sums and transposes of matrices of float32, both numbers of whose sides are multiples of eight.
+"""Sums and transposes of float32 matrices, whose numbers of rows and columns are multiples of 8.
 
 Rows and columns that are missing are padded, mostly with zeros.
 """
@@ -26,7 +26,7 @@ from pairweave.transforms.kernels.vectors import (
 )
 
 ROWS = 4
-"""So many weighted rows are added one after the other, then added to the sum."""
+"""Number of weighted rows that are added one after the other, then added to the sum."""
 
 HALVES = {
     1: ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
@@ -137,7 +137,7 @@ def _transpose_block(
         context: BaseContext, builder: ir.IRBuilder, kinds: Signature, values: Sequence[ir.Value]
     ) -> ir.Value:
         def addresses(which: int) -> list[ir.Value]:
-            """Return the addresses of eight rows from the place of a matrix on."""
+            """Return the addresses of eight rows, starting at the place in a matrix."""
             array = context.make_array(kinds.args[which])(context, builder, values[which])
             stride = builder.extract_value(array.shape, 1)
             rows, place = [], values[which + 1]

@@ -1,8 +1,8 @@
 """Vectors of eight float32 in kernels, with the same bits on every CPU.
 
-The compiler makes vectors of few loops by itself: it may not change the order of a sum, cannot know
-that two arrays have no memory in common, and does not see that a row ends at a multiple of eight.
-Here the kernel says what is computed at once. Lanes are computed as single numbers would be, and no
+The compiler vectorizes few loops by itself: it may not change the order of a sum, cannot know that
+two arrays have no memory in common, and does not see that a row ends at a multiple of eight. Here
+the kernel says what is computed at once. Lanes are computed as single numbers would be, and no
 multiplication is fused with an addition, so a CPU with shorter vectors gets the same bits.
 
 Functions take a place in an array as if the array had one dimension, and check no bounds. They
@@ -28,7 +28,7 @@ from numba.extending import intrinsic, register_model, type_callable
 LANES = 8
 
 ALIGNMENT = 4
-"""Vectors may begin at any number; in bytes."""
+"""Alignment of vectors, in bytes: they may begin at any number."""
 
 WORD = ir.IntType(32)
 
@@ -60,7 +60,7 @@ class _LanesModel(PrimitiveModel):
 
 
 def generated(typed: Callable[..., Call]) -> Callable[..., Any]:
-    """Make a function for kernels of one that takes the types of its arguments after a context."""
+    """Turn a function of a context and argument types into a function for kernels."""
     return intrinsic(typed)
 
 
@@ -70,10 +70,10 @@ def vector_of(lanes: int) -> ir.VectorType:
 
 
 def check_array(array: types.Type) -> None:
-    """Refuse arrays whose numbers are not float32, one after the other.
+    """Refuse arrays whose numbers are not contiguous float32.
 
     Raises:
-        TypingError: The numbers are of another type or not side by side, or it is no array.
+        TypingError: The numbers have another type or are not contiguous, or it is not an array.
     """
     if not (
         isinstance(array, types.Array) and array.dtype == types.float32 and array.layout == "C"
@@ -96,13 +96,13 @@ def spread_value(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
 def shuffle(
     builder: ir.IRBuilder, one: ir.Value, other: ir.Value, lanes: Sequence[int]
 ) -> ir.Value:
-    """Return a vector of some lanes of two vectors; those of the second are numbered from 8 on."""
+    """Return a vector of some lanes of two vectors; those of the second are numbered from 8."""
     places = ir.Constant(ir.VectorType(WORD, len(lanes)), list(lanes))
     return builder.shuffle_vector(one, other, places)
 
 
 def _calculated(emit: Callable[[ir.IRBuilder, Sequence[ir.Value]], ir.Value]) -> Generator:
-    """Return a generator for a value that depends on the values of the arguments alone."""
+    """Return a generator for a value that depends only on the values of the arguments."""
 
     def generate(
         context: BaseContext, builder: ir.IRBuilder, kinds: Signature, values: Sequence[ir.Value]
@@ -235,7 +235,7 @@ def count_bits(_: Context, value: types.Type) -> Call:
 
 @generated
 def prefetch(_: Context, array: types.Type, at: types.Type) -> Call:
-    """Have the memory of ``array[at]`` brought near; any place is allowed."""
+    """Prefetch the memory of ``array[at]`` into the cache; any place is allowed."""
     del at
 
     def generate(
@@ -246,7 +246,7 @@ def prefetch(_: Context, array: types.Type, at: types.Type) -> Call:
         address = builder.bitcast(builder.gep(data, [values[1]]), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, WORD, WORD, WORD])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        # To read, to be kept near, data.
+        # For reading, to be kept in the cache, data.
         builder.call(function, [address, WORD(0), WORD(3), WORD(1)])
         return context.get_dummy_value()
 
