@@ -73,7 +73,7 @@ class Role:
     """The role of an option that names places.
 
     Attributes:
-        use: What is there.
+        use: The kind of thing there.
         metavar: The name of the value in the help.
         by: The process that opens the place.
         on_hub: Whether it may be the name of a model on a hub, which a run downloads.
@@ -100,7 +100,7 @@ class Place(typing.NamedTuple):
     Attributes:
         option: Name of the option, without that of a block around it.
         path: The file, directory, pattern or model.
-        use: What is there.
+        use: The kind of thing there.
         on_hub: Whether it may be the name of a model on a hub.
         role: The role of the option.
         value: The value, or the member of the list, that names it.

@@ -272,8 +272,9 @@ class Columns:
         links: As ``source``; None if there are none to read.
         languages_in: A field with one text per language (Hugging Face's
             ``translation: {en: ..., de: ...}``). For JSONL it is used for rows without ``source``
-                and ``target``; for Parquet, for the whole file.
+            and ``target``; for Parquet, for the whole file.
         field_count: TSV and CSV: fields in each line.
+        paragraphs: JSONL: whether rows are document pairs, whose texts may be lists of paragraphs.
         origin: Parquet: whether ``corpus``, ``file`` and ``line`` of a row are read from the
             columns of these names.
     """

@@ -189,8 +189,8 @@ def digest_of(files: ModelFiles) -> str:
 def measure_budget(encoder: Encoder) -> int:
     """Return the maximum number of padded pieces in a batch on this device.
 
-    On a GPU, a quarter of the sequence limit is encoded twice, as few and as many sequences; the
-    difference in peak memory is the cost of a piece. Half of the free memory is used, and the
+    On a GPU, a small and a larger batch of sequences of up to 128 pieces are encoded; the
+    difference in peak memory gives the cost of a piece. Half of the free memory is used, and the
     result is rounded down to a power of two, so that small differences in memory do not change it.
     On a CPU it is a constant.
     """

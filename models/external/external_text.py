@@ -1,8 +1,8 @@
 """Convert tokens to lines of text for external programs, and their links back.
 
-A program must see as many tokens in a line as the pair has, so a token must not contain separators
-of tokens or sides. Links name tokens by number, so the form of a token can change a program's links
-but not the numbering.
+A program must see the same number of tokens in a line as the pair has, so a token must not contain
+separators of tokens or sides. Links name tokens by number, so the form of a token can change a
+program's links but not the numbering.
 """
 
 import dataclasses

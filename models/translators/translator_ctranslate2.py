@@ -220,7 +220,11 @@ class _Engine:
     def force(
         self, sources: list[list[str]], targets: list[list[str]], prefix: list[str]
     ) -> list[float]:
-        """Return the mean log-probability of each target's pieces and end symbol."""
+        """Return the mean log-probability of each target's pieces and end symbol.
+
+        Raises:
+            WorkerError: CTranslate2 scored another number of pieces.
+        """
         results = self._call(
             "score_batch", sources, [[*prefix, *target] for target in targets], max_input_length=0
         )

@@ -95,7 +95,7 @@ def fit_weights(values: Values, good: np.ndarray) -> Weights:
 
 
 def read_weights(path: str | None = None) -> Weights:
-    """Read weights; a file is read anew each time, as it may have changed.
+    """Read weights; a file is read again each time, as it may have changed.
 
     Args:
         path: A file written by `Weights.to_json`; None for the weights that ship.

@@ -1,6 +1,7 @@
 """Finds the languages of a sample of rows, by their scripts and by very frequent words.
 
-No detector is used: the notices of a run must be the same on every machine, whatever is installed.
+No detector is used: the notices of a run must be the same on every machine, regardless of what is
+installed.
 """
 
 import collections

@@ -213,8 +213,8 @@ def phrase_files(
     Args:
         links: A file of links.
         max_words: As in `transforms.links.phrase_extraction.PhraseConfig`.
-        unaligned_words: As there. The words after the last link of a side matter only for
-            ``allow``, and are known only from the side's text.
+        unaligned_words: As in `PhraseConfig`. The words after the last link of a side matter only
+            for ``allow``, and are known only from the side's text.
         out: Gets one line for each pair.
         source_text: The source sentences, with words separated by spaces; without it a sentence
             ends with its last linked word.

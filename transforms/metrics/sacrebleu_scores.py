@@ -57,7 +57,7 @@ def count_ngrams(hypotheses: Sequence[str], references: Sequence[str]) -> np.nda
 
     Args:
         hypotheses: Outputs, with words separated by white space ``[line]``.
-        references: References, likewise.
+        references: References, in the same form.
 
     Returns:
         int64 ``[line, COUNTS]``.

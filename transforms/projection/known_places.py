@@ -76,7 +76,7 @@ def known_places(
         source: The source with its tags.
         target: The translation with its tags.
         source_tokens: As for `transforms.projection.project.project_tags`.
-        target_tokens: Likewise.
+        target_tokens: The same for the translation.
         links: Links between them.
     """
     sides = lay_out(source, target.text, source_tokens, target_tokens, links)

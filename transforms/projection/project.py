@@ -178,7 +178,7 @@ def lay_out(
         source: The source with its tags.
         target_text: The translation.
         source_tokens: As for `project_tags`.
-        target_tokens: Likewise.
+        target_tokens: The same for the translation.
         links: Links between them.
     """
     cut_source, cut_target = cut_tokens(source, target_text, source_tokens, target_tokens)
@@ -269,7 +269,7 @@ def cut_tokens(
         source: The source with its tags.
         target_text: The translation.
         source_tokens: As for `project_tags`.
-        target_tokens: Likewise.
+        target_tokens: The same for the translation.
 
     Returns:
         The tokens of both sides; unchanged if no tag is inside a token.

@@ -1,4 +1,4 @@
-"""Recognises the content of a file by its first bytes, whatever the name of the file."""
+"""Recognises the content of a file by its first bytes, regardless of the file's name."""
 
 import re
 import unicodedata

@@ -157,7 +157,11 @@ class _Document:
             raise InputError(code, self._name, f"line {error.lineno}: {what}") from error
 
     def fail(self, code: str, what: str) -> NoReturn:
-        """Refuse the document."""
+        """Refuse the document.
+
+        Raises:
+            InputError: With the code, the line and the fault.
+        """
         raise InputError(code, self._name, f"line {self.parser.CurrentLineNumber}: {what}")
 
     def _doctype(self, _name: str, _system: object, _public: object, has_subset: int) -> None:

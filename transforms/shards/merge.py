@@ -14,7 +14,7 @@ from pairweave.transforms.shards.rejected_texts import leave_out_of_table
 
 
 def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
-    """Make a shard from its parts, whatever their order.
+    """Make a shard from its parts, which may be in any order.
 
     Among rows with the same id that were not rejected before, the first by (corpus, file, line) is
     kept and the others are rejected as duplicates. If a file is given twice, the first copy counts.

@@ -78,7 +78,7 @@ def gather_sample(
     purpose: str = "the aligner is fitted on",
     advice: str = "lower --fit_pairs",
 ) -> pa.Table:
-    """Join the parts of a sample, whatever their order: `schemas.PAIRS`, by id, each id once.
+    """Join the parts of a sample, given in any order: `schemas.PAIRS`, by id, each id once.
 
     Args:
         parts: The parts.

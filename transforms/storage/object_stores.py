@@ -82,7 +82,7 @@ class Store(Protocol):
         """Return a range of one version of an object; it may not be empty."""
 
     def put(self, path: str, data: BinaryIO) -> None:
-        """Write an object in one go; the file may be closed by it."""
+        """Write an object in one go; this may close the file."""
 
     def put_absent(self, path: str, data: bytes) -> bool:
         """Write an object only if there is none; tell whether it was written."""

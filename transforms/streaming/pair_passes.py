@@ -56,7 +56,7 @@ class PairPasses:
     """The sequence of a run's pairs, which can be read from any place.
 
     Prepared shards stay in memory as long as there is room; the last one read always stays. Several
-    threads must not use an object at once.
+    threads must not use an object at the same time.
     """
 
     def __init__(

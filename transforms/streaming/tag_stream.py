@@ -1,9 +1,9 @@
 """Rows with new tags in every epoch, from several runs at once, in a random order.
 
-An epoch has as many pairs as the runs together. It is divided into windows that have the same
-share of each run; the rows of a window are put in random order. A run continues in the next epoch
-where it stopped, and tags are drawn anew whenever all of its pairs have been used. Everything
-depends only on the runs, the settings and the seed, so any window can be made alone, anywhere.
+An epoch has as many pairs as all runs together. It is divided into windows that have the same share
+of each run; the rows of a window are put in random order. A run continues in the next epoch where
+it stopped, and tags are drawn again whenever all of its pairs have been used. Everything depends
+only on the runs, the settings and the seed, so any window can be made by itself, on any machine.
 """
 
 import functools
@@ -48,7 +48,7 @@ class Window(NamedTuple):
 
 
 class TagStream:
-    """The rows of several runs. Several threads must not use an object at once."""
+    """The rows of several runs. Several threads must not use an object at the same time."""
 
     def __init__(self, runs: Sequence[StreamedRun], config: StreamConfig) -> None:
         """Plan the stream; nothing is read yet.

@@ -50,7 +50,11 @@ class Raw(Representation):
     name = "raw"
 
     def symbols(self, numbers: int) -> list[str]:
-        """Raise an error: any tag may occur in a text."""
+        """Refuse: any tag may occur in a text.
+
+        Raises:
+            ConfigError: Always.
+        """
         del numbers
         raise ConfigError("raw tags have no list of symbols; choose another representation")
 
@@ -59,7 +63,11 @@ class Raw(Representation):
         return _NEVER
 
     def write(self, marked: Marked, table: TagTable) -> Marked:
-        """Return numbered tags in their original form."""
+        """Return numbered tags in their original form.
+
+        Raises:
+            ConfigError: The table lacks a tag.
+        """
         symbols = []
         for tag in marked.tags:
             kind, number = mark_of(tag)

@@ -153,6 +153,8 @@ def decode_files(
         and lines with any of these repairs.
 
     Raises:
+        ConfigError: Both or neither of ``table`` and ``source`` are given, or the output is also
+            an input.
         InputError: A file cannot be read, the numbers of lines differ, a line is not a table, or
             the source has tags only in another syntax.
     """

@@ -29,7 +29,7 @@ def render_columns(
 
     Args:
         source: Sources with indexed tags, string ``[row]``.
-        target: Targets, likewise.
+        target: Targets with indexed tags, string ``[row]``.
         name: The representation.
         ids: XLIFF ids to write, from 0, int64 ``[row, element]``.
     """

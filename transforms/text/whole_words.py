@@ -81,7 +81,7 @@ _spans: ResultCache[tuple[FlatTexts, Spans]] = ResultCache(2)
 
 
 def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) -> np.ndarray:
-    """Count the words of texts that contain a letter or a digit, whatever the aligner's tokens are.
+    """Count the words of texts that contain a letter or a digit; aligners' tokens do not matter.
 
     A hyphenated compound counts as one word, and so does a word with its elided article or with a
     clitic such as ``'s``, so that a share of the words is right however words are counted. In

@@ -94,7 +94,7 @@ def worse_copies(pairs: pa.Table, scores: np.ndarray) -> np.ndarray:
     Returns:
         The row of the copy that is kept, int64 ``[pair]``; -1 if the pair itself is kept. The
         copy with the highest score is kept; of equal scores the first by corpus name, file name,
-        line and id, whatever the order of the input.
+        line and id, regardless of the order of the input.
     """
     stays = np.full(pairs.num_rows, -1, np.int64)
     if not pairs.num_rows:

@@ -1,8 +1,8 @@
 """Overlap with an earlier corpus: compare digests of pairs, shard by shard.
 
-Digests have 128 bits: with 10^9 pairs and as many earlier ones, the probability that two different
-pairs collide is 10^-20. The digests of a shard are divided into parts of about `PART_PAIRS`, one
-file each, so memory use does not depend on the size of the earlier corpus.
+Digests have 128 bits: with 10^9 pairs and the same number of earlier ones, the probability that two
+different pairs collide is 10^-20. The digests of a shard are divided into parts of about
+`PART_PAIRS`, one file each, so memory use does not depend on the size of the earlier corpus.
 """
 
 import dataclasses

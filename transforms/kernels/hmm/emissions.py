@@ -185,7 +185,7 @@ def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
 
 
 class Known(NamedTuple):
-    """What a lexicon knows of some source words and all target words of a pair.
+    """What a lexicon knows about some source words and all target words of a pair.
 
     Attributes:
         entries: The lexicon's entries, -1 for none, int64 ``[source word, target word]``.
@@ -366,7 +366,7 @@ def translate(
         theirs: Tokens of the target side.
         begin: The first source word.
         probabilities: Those of the lexicon's entries.
-        known: What the lexicon knows of the source words.
+        known: What the lexicon knows about the source words.
         made: Receives the probabilities of the target words, then of the source words, float32
             ``[source word, target word]``, columns padded with zeros.
     """

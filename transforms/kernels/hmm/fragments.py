@@ -258,9 +258,9 @@ def take_fragments(
     free: int,
     already: Taken,
 ) -> None:
-    """Accept fragments whose translations are found, in their order.
+    """Accept fragments whose translations occur in the target, in their order.
 
-    A translation must be found once (`_find_once`), contain a word, begin and end where a tag is
+    A translation must occur once (`_find_once`), contain a word, begin and end where a tag is
     allowed, and nest with accepted fragments. If single words are translated, none outside the
     fragment may be translated by a word of its translation.
 

@@ -1,7 +1,7 @@
 """Projection of the tags of a source onto its translation, from flat arrays.
 
 Every span of the target is a candidate for an element with words, and every place for a tag without
-words. `transforms.kernels.links.projection_evidence` lists what speaks for a candidate,
+words. `transforms.kernels.links.projection_evidence` lists the evidence for a candidate,
 `projection_spans` sums it up with learnt weights, and `projection_choice` chooses for all elements
 at once. All scores are integers, so that ties are the same on every machine.
 """

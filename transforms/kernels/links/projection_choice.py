@@ -72,7 +72,7 @@ def _later_loss(
         order: The elements in the order of the search.
         chosen: The candidate of each element so far; their number stands for none.
         candidates: ``starts``, ``ends``, ``scores`` and ``counts`` of `choose_together`.
-        relations: As there.
+        relations: As for `choose_together`.
         left: The candidates that are left at each depth, as bits, int64 ``[depth, place]``;
             receives those at the next.
 

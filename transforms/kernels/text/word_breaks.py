@@ -15,7 +15,7 @@ from pairweave.transforms.kernels.text import clitics, unbreakable, utf8
 from pairweave.transforms.kernels.uncounted import uncounted
 
 _JOINED = 31
-"""Stands for a class: the next code point is known to belong to the segment."""
+"""Takes the place of a class: the next code point is known to belong to the segment."""
 
 
 _NOT_WHOLE = np.bool_(0)

@@ -36,7 +36,7 @@ def tree_similarity(one: Sequence[str], other: Sequence[str]) -> float:
 
     Args:
         one: Names of elements and their ends, in order (`xml_metrics.find_structure`).
-        other: Likewise.
+        other: The same for the other text.
 
     >>> tree_similarity(("b", "/", "i", "/"), ("b", "/", "u", "/"))
     0.6666666666666667
