@@ -426,7 +426,7 @@ class InputFile:
             ``forward_links``, ``reverse_links`` or ``attention``.
         format: As of a unit, or ``pharaoh`` or ``attention``.
         bytes: Size as stored.
-        sha256: Of the file as stored, hex.
+        sha256: SHA-256 of the file as stored, hex.
         rows: Rows that the readers will make from it, including rejected ones.
         text_bytes: Decompressed size; for Parquet, of the columns read.
     """

@@ -75,7 +75,7 @@ class Histogram:
         """Return the bar of each value, int64 ``[value]``.
 
         Args:
-            values: In units divided by ``scale``, int64 ``[value]``.
+            values: The values, in units divided by ``scale``, int64 ``[value]``.
         """
         return np.searchsorted(np.array(self.edges), values, side="right").astype(np.int64)
 

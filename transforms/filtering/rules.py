@@ -385,7 +385,7 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
     """Apply all rules to pairs.
 
     Args:
-        pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
+        pairs: Rows with the texts and languages of `transforms.schemas.PAIRS`; no text is null.
         config: Limits of the rules.
 
     Raises:

@@ -116,7 +116,7 @@ class Attention:
         """Return the links of one line.
 
         Args:
-            line: From 0.
+            line: The line, from 0.
             source_tokens: Number of tokens of the line's source.
             target_tokens: Number of tokens of its target.
             method: ``naive`` or ``shift``.

@@ -25,8 +25,8 @@ class SacreBleu:
     """BLEU of a system.
 
     Attributes:
-        score: In [0, 100].
-        precisions: Of 1-grams to 4-grams, 0 to 100.
+        score: BLEU, in [0, 100].
+        precisions: Precisions of 1-grams to 4-grams, in [0, 100].
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the outputs.
         reference_tokens: Tokens of the references; if a line has several, of the one closest in

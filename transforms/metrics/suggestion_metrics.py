@@ -25,7 +25,7 @@ class SuggestionScores:
         lines: Suggestions.
         exact: Suggestions equal to a gold one, ignoring white space at the ends.
         bleu: Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it, 0 to 100.
-        precisions: Of 1-grams to 4-grams, 0 to 100.
+        precisions: Precisions of 1-grams to 4-grams, in [0, 100].
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
         gold_tokens: Tokens of the gold; if a line has several, of the one closest in length.

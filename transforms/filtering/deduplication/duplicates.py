@@ -23,7 +23,7 @@ def masked_keys(pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
     """Return a key for each pair that does not depend on addresses and numbers.
 
     Args:
-        pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
+        pairs: Rows with the texts and languages of `transforms.schemas.PAIRS`; no text is null.
 
     Returns:
         xxh3-64 of languages and masked texts, joined by U+001F, uint64 ``[pair]``.

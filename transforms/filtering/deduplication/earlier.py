@@ -59,7 +59,7 @@ def digests(pairs: pa.Table | pa.RecordBatch, *, masked: bool) -> np.ndarray:
     """Return digests of pairs, uint64 ``[2, pair]``.
 
     Args:
-        pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
+        pairs: Rows with the texts and languages of `transforms.schemas.PAIRS`; no text is null.
         masked: Whether addresses and numbers are ignored.
     """
     joined = b"".join(xxhash.xxh3_128_digest(form) for form in masked_forms(pairs, masked=masked))

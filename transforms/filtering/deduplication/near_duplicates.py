@@ -108,7 +108,7 @@ def signatures(pairs: pa.Table, threshold: float) -> tuple[np.ndarray, np.ndarra
     """Return the bucket keys and codes by which near-duplicates are found.
 
     Args:
-        pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
+        pairs: Rows with the texts and languages of `transforms.schemas.PAIRS`; no text is null.
         threshold: Minimum Jaccard index of near-duplicates.
 
     Returns:
@@ -220,7 +220,7 @@ def candidates(
     """Return the pairs of a shard that share a bucket with others, by partition.
 
     Args:
-        pairs: With the columns `PLACE`.
+        pairs: Rows with the columns `PLACE`.
         keys: From `signatures`.
         codes: From `signatures`.
         repeated: Keys of buckets with several pairs, uint64.
