@@ -74,7 +74,8 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) ->
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.all_properties`).
+        properties: Properties of every code point, uint32
+            (`transforms.text.codepoints.all_properties`).
     """
     texts = len(offsets) - 1
     mark_offsets = np.zeros(texts + 1, np.int64)
@@ -181,7 +182,7 @@ def _next_match(
         text: Start and end of the text.
         floor: The end of the last match, or the start of the text; no match begins earlier.
         properties: Properties of every code point.
-        state: Of the text, for `placeholder_keys`.
+        state: The state of the text, for `placeholder_keys`.
 
     Returns:
         Its start and end, its kind or `_SILENT`, and its hash; the end of the text twice if there

@@ -115,7 +115,7 @@ def key(
         text: The end of the last match, or the start of the text; the end of the text.
         at: First byte of the match.
         end: Its end.
-        state: Of the text, int64 ``[STATE]``; its numbers of arguments count up.
+        state: The state of the text, int64 ``[STATE]``; its numbers of arguments count up.
     """
     lead = data[at]
     if lead == 60:  # <

@@ -22,7 +22,8 @@ def count_signs(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.all_properties`).
+        properties: Properties of every code point, uint32
+            (`transforms.text.codepoints.all_properties`).
 
     Returns:
         Round, square and curly brackets (ASCII and full-width), then traces, int64 ``[4, text]``.

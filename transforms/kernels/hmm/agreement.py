@@ -401,7 +401,7 @@ def likely_places(
         count: Number of rows.
         threshold: The minimum, above 0.
         rows: Receives the row of each, int32; with room for one more.
-        columns: Receives the column of each, in the same form.
+        columns: Receives the column of each, int32; as long as ``rows``.
     """
     limit = np.float32(threshold)
     if limit < threshold:

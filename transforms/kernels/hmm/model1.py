@@ -278,7 +278,7 @@ def sum_counts(
     Args:
         row_offsets: Row offsets of the lexicon.
         columns: Columns of the lexicon.
-        counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
+        counts: Expected links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
         groups: Group of each entry; as long as ``counts``.
         targets: Number of target words.
         group_count: Number of groups.
@@ -321,7 +321,7 @@ def maximize(
         first: First source word.
         last: Source word after the last.
         entries: The pairs of words in the lexicon.
-        counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
+        counts: Expected links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
         stem_counts: Expected links of each entry of the lexicon of stems, float32.
         source: Statistics of the source words.
         target: Statistics of the target words.

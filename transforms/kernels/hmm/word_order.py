@@ -43,8 +43,8 @@ class Grams(NamedTuple):
 
     Attributes:
         single: The class there.
-        double: With the class before it.
-        triple: With the two classes before it.
+        double: That class with the class before it.
+        triple: That class with the two classes before it.
         after_one: Only the class before it.
         after_two: Only the two classes before it.
     """
@@ -119,8 +119,8 @@ def roughness(side: Side, table: Table) -> np.ndarray:
 
     Args:
         side: The texts with their letters.
-        table: Of each class its probability; of each n-gram the discounted share of its context;
-            of each context the mass that is left for shorter ones.
+        table: The probability of each class, the discounted share of each n-gram in its context,
+            and the mass that each context leaves for shorter ones.
 
     Returns:
         The mean over the places of each text, its end included, float32 ``[text]``.

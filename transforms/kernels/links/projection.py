@@ -50,9 +50,9 @@ class Weights(NamedTuple):
     """Weights of evidence.
 
     Attributes:
-        spans: Of `TOKEN_EVIDENCE`, of `PLACE_EVIDENCE` for the opening and for the closing tag, and
-            of `SPAN_EVIDENCE`, int64.
-        points: Of `projection_points.POINT_EVIDENCE`, int64.
+        spans: Weights of `TOKEN_EVIDENCE`, of `PLACE_EVIDENCE` for the opening and for the closing
+            tag, and of `SPAN_EVIDENCE`, int64.
+        points: Weights of `projection_points.POINT_EVIDENCE`, int64.
     """
 
     spans: np.ndarray

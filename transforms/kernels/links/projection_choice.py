@@ -126,8 +126,8 @@ def choose_together(
     Args:
         starts: Offset of each candidate's first tag, int64 ``[element, candidate]``, best first, at
             most 62.
-        ends: Offset of its last tag, in the same form.
-        scores: Its score, in the same form.
+        ends: Offset of its last tag, int64 ``[element, candidate]``.
+        scores: Its score, int64 ``[element, candidate]``.
         counts: Number of candidates of each element, int64 ``[element]``, at least one.
         relations: The relation of each element to each other one, int8 ``[element, element]``.
         bounds: Offsets of each element's first and last tag in the source, int64 ``[element, 2]``.

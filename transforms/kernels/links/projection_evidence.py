@@ -244,7 +244,7 @@ class Table(NamedTuple):
 
     Attributes:
         mass: Probability of both directions, in thousandths, int64 ``[source, target]``.
-        agreed: Product of both, in thousandths, in the same form.
+        agreed: Product of both, in thousandths, int64 ``[source, target]``.
         lead: By how much ``forward`` exceeds ``reverse``; 0 if it does not; in the same form.
         sums: Mass, agreed mass and number of partners of each target token, int64
             ``[target, 3]``.
@@ -274,7 +274,7 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
 
     Args:
         starts: First code point of each token, int64 ``[token]``, ascending.
-        ends: End of each token, exclusive, in the same form.
+        ends: End of each token, exclusive, int64 ``[token]``.
         length: Number of code points of the text.
 
     Returns:

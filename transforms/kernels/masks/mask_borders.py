@@ -34,7 +34,7 @@ def find_borders(
             ``[4, region]``; before and after a region either both sides have a token or neither.
         token_offsets: Tokens of each translation, int64 ``[pair + 1]``.
         starts: Start of each token in code points, int32 ``[token]``.
-        ends: End of each token, exclusive, in the same form.
+        ends: End of each token, exclusive, int32 ``[token]``.
         target_token_offsets: Tokens of each reference, int64 ``[pair + 1]``.
         target_starts: As ``starts``.
         target_ends: As ``ends``.

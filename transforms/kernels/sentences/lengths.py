@@ -151,8 +151,9 @@ class Sums(NamedTuple):
     """Logarithms of the summed probabilities of paths, as far as they are computed.
 
     Attributes:
-        forward: Of the paths from the start to each position of a band, float64 ``[position]``.
-        backward: Of the paths from each position to the end, in the same form.
+        forward: Sums over the paths from the start to each position of a band, float64
+            ``[position]``.
+        backward: Sums over the paths from each position to the end, float64 ``[position]``.
         scores: Space for the scores of the beads that end in a row, float64
             ``[position of the row, kind]``.
     """

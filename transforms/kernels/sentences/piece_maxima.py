@@ -67,8 +67,9 @@ class OfRow(NamedTuple):
     """Greatest similarities of a row's source sentence, gathered from parts of its pieces.
 
     Attributes:
-        of_targets: Of each target piece of the row with the source sentence, float32 ``[place]``.
-        of_sources: Of each source piece with each target sentence of the row, float32
+        of_targets: Similarity of each target piece of the row with the source sentence, float32
+            ``[place]``.
+        of_sources: Similarity of each source piece with each target sentence of the row, float32
             ``[source piece, target sentence]``.
     """
 
@@ -117,7 +118,8 @@ def add_similarities(similarities: np.ndarray, first: int, ends: np.ndarray, of_
     """Add the similarities of some source pieces of a row.
 
     Args:
-        similarities: Of each with all target pieces of the row, float32 ``[source piece, place]``.
+        similarities: Similarities of each with all target pieces of the row, float32 ``[source
+            piece, place]``.
         first: Number of the first of these source pieces within the sentence.
         ends: Places before each of the row's target sentences, int64 ``[target sentence + 1]``.
         of_row: Receives the greatest.

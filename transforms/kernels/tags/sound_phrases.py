@@ -75,7 +75,7 @@ class TokenMarks(NamedTuple):
             ``[token]``.
         enclosures: Start of each text's enclosures, int64 ``[text + 1]``.
         openings: The token that opens each enclosure, within its text, int32 ``[enclosure]``.
-        closings: The token that closes it, always a different one, in the same form.
+        closings: The token that closes it, always a different one, int32 ``[enclosure]``.
     """
 
     token_offsets: np.ndarray
@@ -263,8 +263,8 @@ def mark_tokens(
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
         token_starts: Start of each token in code points, ascending and disjoint within a text,
             int32 ``[token]``.
-        token_ends: End of each token, exclusive, in the same form.
-        marks: Of every code point (`transforms.text.punctuation.marks`).
+        token_ends: End of each token, exclusive, int32 ``[token]``.
+        marks: Roles of every code point (`transforms.text.punctuation.marks`).
     """
     data, text_offsets = texts
     size = len(token_starts)

@@ -203,7 +203,8 @@ def insert_tags(
         shift: 1 to move the white space before an opening tag after it
             (`transforms.symbols.whitespace`), for whole pairs only. No white space may follow the
             place of an opening tag.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         UTF-8 of all rows uint8 ``[byte]``, and the start of each int64 ``[row + 1]``.

@@ -32,11 +32,11 @@ def find_cuts(
         span_offsets: Unbreakable spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: Start of each span in code points, ascending and disjoint within a text,
             int32 ``[span]``.
-        span_ends: End of each span, exclusive, in the same form.
+        span_ends: End of each span, exclusive, int32 ``[span]``.
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
         token_starts: Start of each token in code points, ascending and disjoint within a text,
             int32 ``[token]``.
-        token_ends: End of each token, exclusive, in the same form.
+        token_ends: End of each token, exclusive, int32 ``[token]``.
 
     Returns:
         Booleans of all texts, concatenated, ``[tokens + texts]``.
@@ -88,8 +88,9 @@ def mark_wordlike(
         token_offsets: Tokens of each text ``[text + 1]``; the first need not be 0.
         token_starts: Start of each token in code points, ascending and disjoint within a text,
             int32 ``[token]``.
-        token_ends: End of each token, exclusive, in the same form.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        token_ends: End of each token, exclusive, int32 ``[token]``.
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         Booleans of all texts, concatenated, ``[token]``; the first is the first text's first token.
@@ -133,7 +134,8 @@ def count_spaced_words(data: np.ndarray, offsets: np.ndarray, properties: np.nda
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         int64 ``[text]``.
@@ -226,7 +228,7 @@ def _parts_at_hyphen(
         hyphen: First byte of the hyphen.
         end: End of the text.
         least_after: Minimum letters of the part after it.
-        properties: Of every code point, uint16.
+        properties: Properties of every code point, uint16.
     """
     letters = 0
     at = hyphen
@@ -276,8 +278,9 @@ def join_at_hyphens(
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: Start of each span in code points, ascending and disjoint within a text,
             int32 ``[span]``.
-        span_ends: End of each span, exclusive, in the same form.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        span_ends: End of each span, exclusive, int32 ``[span]``.
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         The resulting spans: offsets, starts and ends.
@@ -387,8 +390,8 @@ def join_numbers(
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: Start of each span in code points, ascending and disjoint within a text,
             int32 ``[span]``.
-        span_ends: End of each span, exclusive, in the same form.
-        properties: Of every code point, uint16, with the classes of whole words
+        span_ends: End of each span, exclusive, int32 ``[span]``.
+        properties: Properties of every code point, uint16, with the classes of whole words
             (`transforms.text.codepoints.properties`).
 
     Returns:
@@ -437,7 +440,7 @@ def merge_spans(
     Args:
         one_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         one_starts: Start of each span in code points, ascending within a text, int32 ``[span]``.
-        one_ends: End of each span, exclusive, in the same form.
+        one_ends: End of each span, exclusive, int32 ``[span]``.
         other_offsets: The same for the other segmentation.
         other_starts: The same for the other segmentation.
         other_ends: The same for the other segmentation.

@@ -204,7 +204,8 @@ def merge_pieces(
         piece_ends: End of each piece, exclusive ``[piece]``.
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         Token offsets int64 ``[text + 1]``, and the tokens' starts and ends, int32 ``[token]``:

@@ -213,7 +213,7 @@ def _parts_from_name(
         begin: First byte of the token.
         run: First byte of the syllables at its end.
         whole: The entry of all these syllables in the table; 0 if they are not an ending.
-        properties: Of every code point, uint16.
+        properties: Properties of every code point, uint16.
     """
     at: Integer = begin
     letters, digits, stops = 0, 0, 0
@@ -264,9 +264,10 @@ def split_endings(
         token_offsets: Tokens of each text, int32 ``[text + 1]``, from 0.
         token_starts: Start of each token in code points, ascending and disjoint within a text,
             int32 ``[token]``.
-        token_ends: End of each token, exclusive, in the same form.
+        token_ends: End of each token, exclusive, int32 ``[token]``.
         table: The endings (`transforms.text.korean_endings`).
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         Offsets, starts and ends of the resulting tokens.

@@ -71,7 +71,8 @@ def find_pieces(
         message_offsets: Start of each message, int64 ``[text + 1]``.
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
         marks_end_words: Whether word marks end words (treat_whitespace_as_suffix). The empty span
             of a lone mark is then before the white space instead of after it.
 

@@ -52,7 +52,7 @@ def token_bytes(
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
         token_starts: Start of each token in code points, ascending and disjoint within a text,
             int32 ``[token]``.
-        token_ends: End of each token, exclusive, in the same form.
+        token_ends: End of each token, exclusive, int32 ``[token]``.
 
     Returns:
         int64 ``[token]`` twice.
@@ -109,7 +109,7 @@ def splice(
         offsets: Start of each text, int64 ``[text + 1]``.
         row_text: The text of each row, int64 ``[row]``.
         starts: Start of the range of each row, in code points, int64 ``[row]``.
-        ends: End of the range of each row, exclusive, in the same form.
+        ends: End of the range of each row, exclusive, int64 ``[row]``.
         mask: The replacement, uint8 ``[byte]``.
 
     Returns:
@@ -167,8 +167,9 @@ def wordlike_tokens(
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         starts: First byte of each token (`token_bytes`), int64 ``[token]``.
-        ends: End of each token, exclusive, in the same form.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        ends: End of each token, exclusive, int64 ``[token]``.
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         Booleans ``[token]``.

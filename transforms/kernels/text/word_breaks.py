@@ -317,7 +317,8 @@ def find_tokens(
         words_only: 1 to find spans that no tag may split: clitics stay with their words, numbers
             joined by slashes (24/7, 2018/19) are one span, and segments of several code points
             that are not tokens are included.
-        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        properties: Properties of every code point, uint16
+            (`transforms.text.codepoints.properties`).
 
     Returns:
         Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their
