@@ -109,7 +109,7 @@ def parse_csv(
 
 
 def _other_delimiter(line: str, given: str) -> str:
-    """Return the advice to set another delimiter that divides a refused line; empty if none does."""
+    """Return the advice to set another delimiter that divides a refused line; else nothing."""
     for name, sign in DELIMITERS.items():
         if sign == given:
             continue
