@@ -50,7 +50,7 @@ def read_pairs(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
 
     Raises:
         ConfigError: The format cannot be loaded here, its code is not the planned one, or it yields
-            another number of pairs than for the plan.
+            a different number of pairs than when the run was planned.
         InputError: It cannot read the file (``unreadable``).
         WorkerError: The file is not what was planned.
     """

@@ -26,8 +26,8 @@ _ATTRIBUTES = {
 }
 """Attributes of each inline element (XLIFF 2.1, section 4.2.3) whose values are complete in a tag.
 
-Those that name original data or subflows (``dataRef``, ``subFlows`` …) are left out: only the
-document that was read has what they name.
+Those that name original data or subflows (``dataRef``, ``subFlows`` …) are left out: what they name
+is only in the document that was read.
 """
 
 _OWN_TAGS = frozenset(_ATTRIBUTES)

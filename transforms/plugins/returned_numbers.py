@@ -11,10 +11,10 @@ def returned_numbers(returned: object, count: int, noun: str) -> np.ndarray:
     Args:
         returned: A sequence or an array of numbers.
         count: The number of pairs.
-        noun: What a number is called, in the plural.
+        noun: The word for the numbers, in the plural.
 
     Raises:
-        ValueError: It is no such thing; the message says what it is.
+        ValueError: It is not ``count`` numbers; the message says what it is.
     """
     try:
         values = np.asarray(returned)
