@@ -65,7 +65,7 @@ JOBS = {
     "suggest_hmm": ("suggest", *TRANSLATED, "--aligner", "hmm"),
     "bitext": ("bitext", *PARALLEL),
     "fit_viterbi": ("fit", "--decode", "viterbi"),
-    "align": ("align", *FITTED),
+    "align": ("align", *FITTED, "--pharaoh", "{directory}/pharaoh"),
     "augment_shapes": ("augment", *FITTED, *SHAPES),
     "augment_profile": ("augment", *FITTED, "--tag_profile", "{directory}/profile.json"),
     "augment_indexed": ("augment", *FITTED, "--inline_tags", "index", "--tags_differ", "keep"),
@@ -90,8 +90,14 @@ COMMANDS = {
     "weights.json": LEARN,
     "fit_korean": ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1"),
     "stream": ("stream", "{directory}/align", "--epochs", "1"),
+    "stream_kept": ("stream", "{directory}/augment_shapes", "--epochs", "1"),
+    "symmetrize": ("symmetrize", "{directory}/links", "{directory}/links"),
+    "phrases": ("phrases", "{directory}/links"),
 }
 """Other command lines by the names of their outputs."""
+
+PRINTING = frozenset({"stream", "stream_kept", "symmetrize", "phrases"})
+"""Those that write to the standard output."""
 
 
 def compile_kernels(
@@ -215,8 +221,8 @@ def _outputs_read(words: list[str], directory: Path) -> set[str]:
 
 
 def _output(name: str, directory: Path) -> tuple[str, ...]:
-    """Return the option of an output; `stream` writes to its standard output."""
-    return () if name == "stream" else ("--output", str(directory / name))
+    """Return the option of an output; nothing for a command that prints."""
+    return () if name in PRINTING else ("--output", str(directory / name))
 
 
 def _write_texts(directory: Path) -> None:

@@ -238,8 +238,9 @@ def _claim(path: Path, plan: dict[str, Any]) -> None:
     if not path.exists():
         files.write_bytes(str(path), data)
     before = json_files.parse_object(path.read_bytes(), str(path), PLAN_ADVICE)
-    for key, value in orjson.loads(data).items():
-        if before.get(key) != value:
+    now = orjson.loads(data)
+    for key in {**now, **before}:
+        if before.get(key) != now.get(key):
             raise ConfigError(
                 f"{path}: the directory belongs to an ablation with another {key}; {_ANOTHER}"
             )

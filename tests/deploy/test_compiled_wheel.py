@@ -112,6 +112,16 @@ def test_a_first_run_compiles_nothing(site, tmp_path, job):
     assert "compiling" not in done.stderr
 
 
+def test_links_as_text_compile_nothing(site, tmp_path):
+    links = tmp_path / "links"
+    words = command_of("align", tmp_path)
+    run(site, tmp_path / "cache", *words, "--output", tmp_path / "out", "--pharaoh", links)
+    both = run(site, tmp_path / "cache", "symmetrize", links, links)
+    assert both.stdout == links.read_text(encoding="utf-8")
+    assert run(site, tmp_path / "cache", "phrases", links).stdout
+    assert compiled(tmp_path / "cache") == []
+
+
 def test_tags_are_put_back_without_compiling(site, tmp_path):
     sides = [corpora.sentence(number) for number in range(60)]
     tagged = [f"<b>{source.replace(' ', '</b> ', 1)}\n" for source, _ in sides]

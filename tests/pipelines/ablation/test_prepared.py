@@ -9,7 +9,7 @@ import pytest
 from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import Ablation
-from pairweave.pipelines.ablation.prepared import prepare
+from pairweave.pipelines.ablation.prepared import PLAN, prepare
 from pairweave.transforms.errors import ConfigError
 from tests.makers.ablations import configuration, write_pairs, write_unit
 
@@ -126,6 +126,14 @@ def test_other_test_segments_are_refused(tmp_path):
     value["tests"] = {"help": write_pairs(tmp_path, "test", range(2_000, 2_011))}
     with pytest.raises(ConfigError, match="belongs to an ablation with another tests"):
         prepared(tmp_path, value)
+
+
+def test_a_directory_of_another_task_is_refused(tmp_path):
+    made = prepared(tmp_path)
+    plan = made.directory / PLAN
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "task": "suggestion"}))
+    with pytest.raises(ConfigError, match="belongs to an ablation with another task"):
+        prepared(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["tests", "dev"])
