@@ -21,7 +21,7 @@ def returned_numbers(returned: object, count: int, noun: str) -> np.ndarray:
     except MemoryError:
         raise
     except Exception as error:
-        raise ValueError(f"returned what is no array: {' '.join(str(error).split())}") from error
+        raise ValueError(f"returned no array of numbers: {' '.join(str(error).split())}") from error
     if not values.shape:
         raise ValueError(f"returned {_kind(returned)} for {count} pairs")
     if values.shape != (count,):

@@ -48,7 +48,7 @@ def test_none_is_no_number_and_what_is_too_large_is_infinite():
         ([1j, 0], "returned values of the type complex128"),
         ([np.datetime64("2026-01-01")] * 2, "returned values of the type datetime64[D]"),
         ([10**400, 0], "returned values that are too large"),
-        ([[1], [1, 2]], "returned what is no array: setting an array element"),
+        ([[1], [1, 2]], "returned no array of numbers: setting an array element"),
     ],
 )
 def test_what_is_no_number_for_each_pair_is_refused(returned, said):

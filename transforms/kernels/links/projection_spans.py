@@ -154,7 +154,7 @@ def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
         kind = shape >> KIND_SHIFT
         if not kind:
             continue
-        counts[at + 1, 0] += (kind == OPENER) - (kind == CLOSER)
+        counts[at + 1, 0] += np.int64(kind == OPENER) - np.int64(kind == CLOSER)
         inside_word = (
             0 < at < len(text) - 1
             and shapes[text[at - 1]] & CLASS == WORD
