@@ -195,7 +195,7 @@ class AttentionFiles(Config):
 
 
 class SizeNumbers(Config):
-    """A named size with other numbers."""
+    """A named size with some of its numbers replaced."""
 
     like: SizeName = Field(description="the size from which all other numbers come")
     dimension: int | None = None

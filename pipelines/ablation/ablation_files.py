@@ -32,7 +32,7 @@ class ArmAbout(JsonFile):
 
 
 class VocabularyAbout(JsonFile):
-    """The content of ``vocabulary.json``, beside the vocabulary."""
+    """The content of ``vocabulary.json``, which is next to the vocabulary."""
 
     ADVICE: ClassVar[str] = "delete it and vocabulary.spm to make both again"
 

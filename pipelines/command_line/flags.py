@@ -386,7 +386,7 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str], least: float
 def _jobs_with(name: str) -> str:
     """Return a clause that names the jobs with an option, for messages; empty if no job has it."""
     models = {job: model for job in COMMANDS if (model := options_of(job)) is not None}
-    # A command with the options of a job, `try`, is not named beside the job.
+    # The command `try` has the options of a job, and is not named in addition to it.
     jobs = [
         job
         for job, model in models.items()
@@ -576,4 +576,4 @@ _STRUCTURES = {
     "dict_type": "input should be a map",
     "model_type": "input should be a map of options",
 }
-"""What Pydantic names by its types, in words of YAML."""
+"""Messages about types that Pydantic names by its own words, in the words of YAML."""

@@ -119,7 +119,7 @@ def require_outside_runs(option: str, path: str) -> None:
 def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
     """Check that a night does not read the files of its own table.
 
-    The user's own files may be in the same directory, beside those of the table.
+    The user's own files may be in the same directory as those of the table.
 
     Raises:
         ConfigError: An input is in the table; names it.

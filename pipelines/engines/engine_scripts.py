@@ -36,7 +36,7 @@ def worker_processes(scratch: Path, shared: int, forks: str | None = None) -> li
         shared: Descriptor, in this process, of the open file of a `transforms.arrow.exchange`,
             which the workers join. They open it again, as they are not this process's children.
         forks: Address at which `fork_requests.listening` forks workers; None to start each as a
-            program, which takes seconds of a core.
+            program, which takes seconds of CPU time.
     """
     file = f"/proc/{os.getpid()}/fd/{shared}"
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)

@@ -2,8 +2,9 @@
 
 The runner starts and watches this program; the launcher, which listens on SOCKET, forks the worker
 (`pipelines.engines.fork_requests`). The program ends as the worker ends, and the worker is killed
-when the program ends for any other reason. If the launcher forks none, the program becomes the
-worker, which is the MODULE. The worker gets the descriptor FILE, the output streams and the WORDs.
+when the program ends for any other reason. If the launcher forks no worker, the program itself
+becomes the worker and runs the MODULE. The worker gets the descriptor FILE, the output streams and
+the WORDs.
 """
 
 import os

@@ -53,8 +53,8 @@ def evaluate(
         hypothesis: The results: a file, or its lines.
         gold: The gold data: a file, or its lines.
         source: For tags, the sources with their tags (a file or lines), to count flagrant failures.
-        baseline: Of suggestions and tags, another system's results, likewise: every figure is
-            tested against its own.
+        baseline: For suggestions and tags, another system's results (a file or lines): every figure
+            is tested against that system's.
         options: See below; most are of some kinds alone, which the help names.
 
     Returns:
@@ -95,7 +95,7 @@ def _require_of_kind(kind: str, names: Sequence[str]) -> None:
 
 
 def _file(lines: Lines, path: Path) -> str:
-    """Return the name of a file of lines; lines that are no file yet are written to a path."""
+    """Return the name of a file of lines; write lines that are not in a file to a path."""
     if isinstance(lines, str | os.PathLike):
         return os.fspath(lines)
     write_lines(path, lines)

@@ -108,7 +108,7 @@ def align(pairs: Pairs, model: PathLike | None = None, **options: Any) -> Result
 
 @documented("augment")
 def augment(pairs: Pairs, model: PathLike | None = None, **options: Any) -> Result:  # noqa: ANN401
-    """Put tags round phrases that translate each other (Ryu et al. 2022).
+    """Put tags around phrases that translate each other (Ryu et al. 2022).
 
     Args:
         pairs: Sentence pairs: a table with the columns ``source`` and ``target``, or tuples.
@@ -231,8 +231,9 @@ def check(
     """Report the problems of pairs before they are used, with their places and remedies.
 
     Args:
-        pairs: Sentence pairs: a table with the columns ``source`` and ``target``, or tuples. Lines
-            of findings are then its rows, from 1. Or files by one of the next keywords.
+        pairs: Sentence pairs: a table with the columns ``source`` and ``target``, or tuples. The
+            lines of findings are then its rows, counted from 1. Files are given by the next
+            keywords instead.
         input: Files with both sides of each pair.
         source_input: Line-parallel text, the source side.
         target_input: Line-parallel text, the target side.

@@ -59,8 +59,8 @@ _UNLISTED = FileLimitOptions.model_fields.keys() | registry.FormatOptions.model_
 """Options of one format and limits of files; like options marked so, help does not list them."""
 
 SHARED_MODELS = ("large_model", "model_copies")
-"""Options by which processes share a model. Only the command has the private directory for the key
-and the files of that."""
+"""Options by which processes share a model. Only the command has a private directory for the key
+and the files of a shared model."""
 
 _FLAG = re.compile(
     r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+|(?<!\w)'(?:[^'\\]|\\.)*')|(?<![\w-])--(?=[a-z])"
@@ -323,7 +323,7 @@ def in_python(name: str, directory: str | None = None, *, of_pairs: bool = False
         ):
             yield
     except PairweaveError as error:
-        if isinstance(error, InputError):  # of these it is made again in another process
+        if isinstance(error, InputError):  # another process makes the error again from these parts
             path, message = without_files(str(error.path)), in_words(error.message)
             error.__init__(error.code, path, message, error.line)  # type: ignore[misc]
         else:

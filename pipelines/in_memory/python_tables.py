@@ -61,7 +61,7 @@ def _texts(column: pa.ChunkedArray, *, lists: bool) -> pa.ChunkedArray:
     """Return a column as strings.
 
     Raises:
-        ArrowInvalid: Its values are no texts. Numbers are none, as in a file of Parquet.
+        ArrowInvalid: Its values are not texts. Numbers are refused, as in a Parquet file.
     """
     has_lists = lists and _is_list(column.type)
     kind = column.type.value_type if has_lists else column.type
@@ -69,7 +69,7 @@ def _texts(column: pa.ChunkedArray, *, lists: bool) -> pa.ChunkedArray:
         raise pa.ArrowInvalid(f"its values are {column.type}")
     if has_lists:
         return pc.binary_join(column.cast(pa.large_list(pa.string())), "\n").cast(pa.string())
-    if pa.types.is_dictionary(column.type):  # that of Polars has views, which no kernel takes
+    if pa.types.is_dictionary(column.type):  # Polars' has string views, which no kernel accepts
         chunks = [
             pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string()))
             for chunk in column.chunks
@@ -79,7 +79,7 @@ def _texts(column: pa.ChunkedArray, *, lists: bool) -> pa.ChunkedArray:
 
 
 def _parted(table: pa.Table, languages: tuple[str | None, str | None]) -> pa.Table:
-    """Replace a column with both texts by language by the columns source and target."""
+    """Replace a column that has both texts by language with the columns source and target."""
     if "source" in table.column_names or "translation" not in table.column_names:
         return table
     both = table.column("translation")
@@ -138,7 +138,7 @@ def _from_any(pairs: Pairs, wanted: Collection[str], *, lists: bool) -> pa.Table
 
 
 def _from_frame(pairs: Pairs, wanted: Collection[str]) -> pa.Table:
-    """Return a frame as a table; what pandas has in other columns need not suit Arrow."""
+    """Return a frame as a table; other columns of pandas need not be valid in Arrow."""
     try:
         names = getattr(pairs, "columns", ()) if _library(pairs) == "pandas" else ()
         if {"source", "translation"} & {*names}:

@@ -30,7 +30,7 @@ LinksLike: TypeAlias = Iterable[str | Sequence[tuple[int, int]]]
 
 
 def of_commands(module: str, name: str) -> Any:  # noqa: ANN401
-    """Return a name from a module of commands, imported by name because functions import none."""
+    """Return a name from a module of commands, which functions may import by name only."""
     return getattr(importlib.import_module(f"pairweave.pipelines.commands.{module}"), name)
 
 
@@ -193,6 +193,6 @@ def write_lines(path: Path, texts: Iterable[str]) -> None:
 
 
 def _require_several(given: Iterable[object], name: str) -> None:
-    """Refuse one text in the place of several, whose letters would be taken for them."""
+    """Refuse one text in place of several: its letters would be read as the texts."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ConfigError(f"{name}: got {type(given).__name__}; give a list, an item a sentence")

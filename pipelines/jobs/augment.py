@@ -181,7 +181,7 @@ def find_terms_on_shard(shard: Shard, glossary: Glossary, terms: TermConfig) -> 
 
 
 def inject_tags_of(run: Run[AugmentOptions]) -> WriteShards:
-    """Return the step that injects tags round phrase pairs and writes the shards."""
+    """Return the step that injects tags around phrase pairs and writes the shards."""
     settings: dict[str, Any] = {"tags": tag_config(run), "own_tags": keeps_tags(run)}
     return WriteShards(finish, run.write_config, **settings, links=run.options.keep_links)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 def not_set_up() -> Iterator[None]:
     """Keep a block from setting up `logging`, after which the calling program could not.
 
-    A record that a library logs while no handler is set up would do so, and go to standard error.
+    If a library logs a record while there is no handler, `logging` makes one for standard error.
     Blocks in several threads may overlap, so each has a handler of its own.
     """
     root, nowhere = logging.getLogger(), logging.NullHandler()

@@ -94,7 +94,7 @@ def listening() -> Iterator[None]:
 def heard_in_python() -> Iterator[None]:
     """Let Ctrl-C end a block by `KeyboardInterrupt`, as it ends other Python code.
 
-    Beam takes an exception in a step for a failure, after which the run would go on. A program that
+    Beam treats an exception in a step as a failure, after which the run would go on. A program that
     handles the signal in its own way keeps it.
 
     Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pairweave.transforms.errors import ConfigError
 
 MIN_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
-"""The memory that a job with one worker needs at least: libraries alone map 2 GiB."""
+"""The minimum memory of a job with one worker: libraries alone map 2 GiB."""
 
 REMEDY = (
     "give the run more memory, fewer --workers if there are several, or a smaller --shard_pairs"
@@ -71,7 +71,7 @@ def machine_bytes() -> int:
 
 
 def container_bytes(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int | None:
-    """Return the least memory limit of this process's control groups; None if there is none.
+    """Return the lowest memory limit of this process's control groups; None if there is none.
 
     Args:
         cgroups: Where control groups are mounted, of version 1 or 2.

@@ -38,7 +38,7 @@ def make() -> Path:
 
 
 def use(directory: Path) -> None:
-    """Make it the temporary directory of this process and its child processes."""
+    """Make a directory the temporary one of this process and its child processes."""
     os.environ["TMPDIR"] = str(directory)
     tempfile.tempdir = None
 

@@ -35,7 +35,7 @@ AGAIN_SECONDS = 0.4
 """Time after which the worker is asked again: other code may have caught the first exception."""
 
 TWICE_SECONDS = 0.2
-"""Signals closer together than this are one: `timeout`, say, signals a program and its group."""
+"""Signals closer together count as one: `timeout`, for example, signals a program and its group."""
 
 END_SECONDS = 5.0
 """Time to wait for killed processes; only a hung file system makes them take so long."""

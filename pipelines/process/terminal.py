@@ -26,8 +26,8 @@ _warn: contextvars.ContextVar[Take | None] = contextvars.ContextVar("_warn", def
 def saying_to(take: Take) -> contextlib.AbstractContextManager[None]:
     """Give the results of a block to a function instead of writing them to standard output.
 
-    Other threads still write to standard output, which `contextlib.redirect_stdout` would take away
-    from all of them.
+    Other threads still write to standard output; `contextlib.redirect_stdout` would redirect all of
+    them.
     """
     return _given_to(_say, take)
 
@@ -107,7 +107,7 @@ def finish(stream: TextIO | None) -> None:
 
 def _write_record(level: str, text: str, fields: Mapping[str, Any] | None = None) -> None:
     is_json = verbosity.current().log_format == "json"
-    with contextlib.suppress(OSError):  # a log that cannot be written stops no work
+    with contextlib.suppress(OSError):  # a log that cannot be written must not stop any work
         _write(sys.stderr, _json(time.time(), level, text, fields) if is_json else text)
 
 

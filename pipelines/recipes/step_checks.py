@@ -53,7 +53,7 @@ def check_step(options: PlannedOptions, outputs: Collection[str]) -> None:
 
 
 def written_files(options: PlannedOptions) -> Iterator[str]:
-    """Yield the paths of the files that a step writes beside its directory."""
+    """Yield the paths of the files that a step writes outside its directory."""
     for place in places_of(options):
         if place.use in (Use.BESIDE, Use.BY_LINE):
             yield files.absolute(place.path)

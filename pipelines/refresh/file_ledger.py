@@ -2,7 +2,8 @@
 
 Files that are read together (both sides of line-parallel text) are one entry. Its key is a digest
 of their contents, their corpus, languages and licence, and how they are read. Files under new names
-are therefore the same entry, but with a new content, corpus or way of reading they are another.
+are therefore the same entry, but files with a new content, corpus or way of reading are another
+one.
 """
 
 import dataclasses

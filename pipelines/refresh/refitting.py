@@ -12,7 +12,7 @@ KEY = "refit_growth"
 
 
 def read_growth(value: object) -> float | None:
-    """Return the factor in the file by which a table may outgrow its models; None for any.
+    """Return the factor in the file by which a table may outgrow its models; None for no limit.
 
     Raises:
         ConfigError: It is not a number above 1.

@@ -1,4 +1,4 @@
-"""Files that a job writes beside its run, at paths given by the user."""
+"""Files that a job writes in addition to its run, at paths given by the user."""
 
 import dataclasses
 import fnmatch
@@ -33,7 +33,7 @@ _LEADING = ("pairs", "source")
 
 @dataclasses.dataclass(frozen=True)
 class BesideFile:
-    """A file that a job writes beside its output, once the run is finished.
+    """A file that a job writes in addition to its output, once the run is finished.
 
     Attributes:
         path: The file.

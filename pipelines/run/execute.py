@@ -32,7 +32,7 @@ def execute(
         run: The planned job.
         graph: Adds the job's steps to a pipeline, for the given shards.
         extra: Beam options of the user.
-        extra_files: Files to commit beside the shards.
+        extra_files: Files to commit along with the shards.
         commit: Commits the run's directory if nothing else is left to do; None for the default
             commit of jobs that write pairs.
 

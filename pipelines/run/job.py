@@ -45,9 +45,9 @@ class Job(JobDefinition[GraphT], Generic[GraphT]):
         without_run: Handles options that need no run, and returns the exit status; returns None if
             a run is needed.
         check_run: Checks a planned run, and raises an error to refuse it.
-        extra_files: Returns the files that are committed beside the shards.
-        beside: Returns the files that are written beside the output; called before the run, it
-            checks that they can be.
+        extra_files: Returns the files that are committed along with the shards.
+        beside: Returns the files that are written in addition to the output; called before the run,
+            it checks that they can be.
         commit: Commits the run's directory if nothing else is left to do; None for the commit of
             jobs that write pairs.
         after: Cleans up after a finished run.

@@ -2,7 +2,8 @@
 
 Nothing that determines an output byte is chosen here: shards, units and the sample of a fit follow
 from the input and the options alone. With less memory, fewer workers run. If there is not enough
-for one, the run is refused, and the message names the least ``--memory`` and options that lower it.
+for one, the run is refused, and the message names the smallest ``--memory`` and options that lower
+it.
 
 The figures were measured on whole runs of `augment` (`tests/benchmarks/scale/README.md`).
 """

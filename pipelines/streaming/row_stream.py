@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _MARK = "stream"
-"""Key of a position for the stream that it is of: a number, as the others are."""
+"""Key in a position for the stream that it belongs to: a number, like the other keys."""
 
 
 class RowStream:
@@ -81,7 +81,7 @@ class RowStream:
         ``epoch``, ``window`` and ``row`` alone are a position of any stream.
 
         Raises:
-            ConfigError: It is no position, or that of a stream with other rows in another order.
+            ConfigError: It is not a position, or it belongs to a stream whose rows or order differ.
         """
         try:
             position = Position(*(operator.index(state[name]) for name in Position._fields))
@@ -163,9 +163,9 @@ def open_rows(
     Args:
         runs: Their directories.
         options: Options of ``pairweave stream``.
-        columns: See `pairweave.stream`, as for the next ones.
-        rank: Likewise.
-        ranks: Likewise.
+        columns: See `pairweave.stream`.
+        rank: See `pairweave.stream`.
+        ranks: See `pairweave.stream`.
 
     Raises:
         ConfigError: An option or a run cannot be used.

@@ -41,7 +41,7 @@ class Trial:
         rejected: The pair's row in the rejects (`schemas.REJECTS`), if it was rejected.
         steps: Its tokens, links and phrase pairs, as far as the job's method makes them
             (`schemas.PHRASES`), and in ``drawable`` the weight of each phrase pair in draws, 0 if
-            no tag is put round it; None if it was rejected earlier.
+            no tag is put around it; None if it was rejected earlier.
         rows: Its rows in the output (`schemas.TAGGED`).
     """
 

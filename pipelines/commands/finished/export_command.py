@@ -205,7 +205,7 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
 
 
 def _with_templates(how: RowExport, options: ExportOptions, job: str) -> RowExport:
-    """Return a format that writes the texts of the options round each row."""
+    """Return a format that writes the texts of the options around each row."""
     if how.templated is None:
         return how
     templates = Templates(options.instruction, options.system)

@@ -1,8 +1,8 @@
 """Forms of the values of Beam's options for Dataflow.
 
 Beam sends these values as they are. The service refuses a wrong one when it gets the job, after the
-input was read, or minutes later when it starts machines. Which machine types, networks and
-accounts exist, only the service knows.
+input was read, or minutes later when it starts machines. Only the service knows which machine
+types, networks and accounts exist.
 """
 
 import ast

@@ -1,6 +1,6 @@
 """The job server, through which `--engine flink` reaches Flink: finding it and building it.
 
-It is a single jar, which Maven assembles from the `pom.xml` beside this file: with `make flink` in
+It is a single jar, which Maven assembles from the `pom.xml` next to this file: with `make flink` in
 a checkout, otherwise with `pairweave doctor --install flink` in the user's cache directory, under a
 name that changes with the `pom.xml`.
 """

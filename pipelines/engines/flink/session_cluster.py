@@ -437,7 +437,7 @@ def overview(state: ClusterState) -> Overview | None:
 
 
 def stop(directory: Path) -> int:
-    """End the processes of a cluster and their descendants; return how many of its own ran."""
+    """End a cluster's processes and their descendants; return how many of its own were running."""
     state = read_state(directory)
     if state is None:
         return 0

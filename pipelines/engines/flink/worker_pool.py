@@ -82,7 +82,7 @@ def _port(text: str) -> int:
 def why_not(host: str, port: int) -> str | None:
     """Return why nothing can listen at a port of any of a host's addresses; None if it can.
 
-    gRPC is content with one of them, but `localhost` has two, and task managers may ask at either.
+    One of them is enough for gRPC, but `localhost` has two, and task managers may use either.
     """
     if not host:
         return "no host is given"

@@ -1,6 +1,6 @@
 """Worker processes forked from a process that has already imported everything.
 
-A Python process that imports everything a worker needs takes three to four seconds of a core, and
+A Python process that imports everything a worker needs takes three to four seconds of CPU time, and
 as many workers start at once as there are cores. Therefore a server process is forked as soon as
 the command line is parsed, while there is one thread and no connection, and it forks workers on
 request. Where that is not safe (other threads are running, the process belongs to a user of the

@@ -56,7 +56,7 @@ class Noise(logging.Filter):
 
 @contextlib.contextmanager
 def logs_of_caller() -> Iterator[None]:
-    """Leave logs to the program that calls a function, and errors that are raised out of them."""
+    """Leave logs to the calling program, and do not log errors that a function raises anyway."""
 
     def never(_record: logging.LogRecord) -> bool:
         return False

@@ -1,7 +1,7 @@
 """The note in the directory of an inner run: its input, and the pairs that the table then had.
 
 The directory is named after the hash of its note, and the note contains the hashes of the files
-beside it. So code that uses a finished run knows exactly which input it was made from.
+next to it. So code that uses a finished run knows exactly which input it was made from.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Searching for texts in the rows of a table, so that a takedown needs no input file.
 
 Rows of `align` and `filter` and plain rows of `augment` contain the texts of their pair. A tagged
-row contains them with tags, and perhaps with a space beside a tag, so it is compared without tags
+row contains them with tags, and perhaps with a space next to a tag, so it is compared without tags
 and white space. Rows of `suggest` contain only the source.
 """
 

@@ -237,7 +237,7 @@ def _entries(table: str, main: str, record: Record) -> list[Entry]:
 def _sizes(
     table: str, main: str, entries: list[Entry]
 ) -> tuple[dict[str, int], tuple[str, ...] | None]:
-    """Return the number of pairs of each corpus, and the commonest kind of rows, which has them."""
+    """Return the number of pairs of each corpus in the most common kind of rows, and this kind."""
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for entry in entries:
         rows = tables.read_rows(table, main, entry, ["id", "corpus"])
