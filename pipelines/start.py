@@ -7,8 +7,8 @@ the program without a message.
 import sys
 
 ELSEWHERE = (
-    "pairweave: runs on Linux alone, as its processes, locks and temporary files are told apart by "
-    "what Linux says of processes; on macOS or Windows use a Linux container, or WSL\n"
+    "pairweave: runs only on Linux, because it identifies its processes, locks and temporary files "
+    "by what Linux says about processes; on macOS or Windows use a Linux container or WSL\n"
 )
 
 

@@ -98,7 +98,9 @@ class Config(pydantic.BaseModel):
             kinds = _leaves(cls.model_fields[info.field_name].annotation)
             words = {kind for kind in kinds if isinstance(kind, str)}  # of a Literal
             if kinds - words <= {*_NUMBERS, str, type(None)} and not kinds.isdisjoint(_NUMBERS):
-                raise ValueError("expected a number; yes, no, on, off, true and false are none")
+                raise ValueError(
+                    "expected a number; yes, no, on, off, true and false are not numbers"
+                )
         return value
 
     # Pydantic's mark of a method that ``model_validate`` does not call.

@@ -247,7 +247,7 @@ def _stones_in(file: PlannedFile) -> Tombstones:
         return Tombstones.from_bytes(data)
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{file.path}: expected one JSON object a line with id or text, and corpora: {error}"
+            f"{file.path}: expected one JSON object per line with id or text, and corpora: {error}"
         ) from error
 
 

@@ -163,8 +163,8 @@ class CorpusInput:
         if parallel and not (self.source_input and self.target_input):
             missing = "target_input" if self.source_input else "source_input"
             raise ConfigError(
-                f"{label}: source_input and target_input belong together; {missing} is missing "
-                f"beside {', '.join(self.source_input or self.target_input or parallel)}"
+                f"{label}: source_input and target_input belong together; {missing} is missing for "
+                f"{', '.join(self.source_input or self.target_input or parallel)}"
             )
         if self.name == "":
             raise ConfigError("a corpus name must not be empty")

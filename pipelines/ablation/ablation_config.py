@@ -178,7 +178,7 @@ class Start(Config):
 class EvaluationFiles(Config):
     """A test set."""
 
-    source: str = Field(description="source text, a segment a line")
+    source: str = Field(description="source text, one segment per line")
     target: Patterns = Field(
         min_length=1,
         description="its translation by people; or files of suggestions for the masks",
@@ -190,7 +190,7 @@ class EvaluationFiles(Config):
 class AttentionFiles(Config):
     """Pairs for which the attention of each unit's model is written."""
 
-    source: str = Field(description="plain text, a segment a line")
+    source: str = Field(description="plain text, one segment per line")
     target: str = Field(description="its translation")
 
 

@@ -103,7 +103,8 @@ def _loaded(model: bytes, path: Path) -> sentencepiece.SentencePieceProcessor:
         processor.GetPieceSize()
     except RuntimeError as error:
         raise ConfigError(
-            f"{path}: is damaged, as it is no SentencePiece model; delete it to make it again"
+            f"{path}: is damaged, because it is not a SentencePiece model; delete it to make it "
+            "again"
         ) from error
     return processor
 

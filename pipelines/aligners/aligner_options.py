@@ -95,9 +95,9 @@ class AlignerOptions(_Options):
     )
     second_aligner: Annotated[str | None, SECOND_ALIGNER] = Field(
         None,
-        description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
-        " encoder:MODEL:layer=8:head=softmax, or a program likewise; in the commands of tags it "
-        "confirms or doubts them",
+        description="another aligner, whose links are combined with the first one's: "
+        "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program in the same form; in the "
+        "commands of tags it confirms or doubts them",
         json_schema_extra=_OF_TWO,
     )
     combine: Literal["intersection", "union"] = Field(

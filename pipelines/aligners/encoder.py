@@ -39,7 +39,9 @@ class EncoderOptions(Hosting, ComparingOptions, HeadOptions, Options):
         "when the shard begins, and record it in the shard's receipt",
         json_schema_extra={
             **ONLY_IN_RUNS,
-            **not_at_night("rows would depend on the model of the hour; give a model that stays"),
+            **not_at_night(
+                "rows would depend on the model that is there at the time; give a fixed model"
+            ),
         },
     )
 

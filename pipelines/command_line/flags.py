@@ -549,8 +549,8 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
         name = str(problem["loc"][-1])
         if name in model.model_fields:
             return (
-                f"{place}: {name} is an option of the whole run, not of one corpus; write it "
-                "beside corpora, not in the list"
+                f"{place}: {name} is an option of the whole run, not of one corpus; write it at "
+                "the level of corpora, not in the list"
             )
         return f"{place}: unknown key{_jobs_with(name) or _nearest(name, names, names)}"
     if isinstance(value, bool) and place.endswith("_lang"):

@@ -20,7 +20,7 @@ def main(
     *,
     dry_run: Annotated[bool, "list the files, remove nothing"] = False,
     grace_hours: Annotated[
-        float, Field(ge=0), "leave files alone that were written in so many hours before"
+        float, Field(ge=0), "leave files alone that were written within this many hours before"
     ] = 24.0,
     unfinished: Annotated[
         bool,

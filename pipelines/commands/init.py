@@ -225,7 +225,7 @@ def _yaml(
         lines += [
             f"# {tagged:,} of the first {2 * rows.num_rows:,} texts contain tags: index keeps them "
             "as the tags of their pairs,",
-            "# strip removes them, raw takes them for text",
+            "# strip removes them, raw reads them as text",
             "inline_tags: strip",
         ]
     lines += [

@@ -42,7 +42,9 @@ def _phrases(
         "the source sentences, words separated by spaces: with --unaligned_words allow they are "
         "needed for words after the last linked one",
     ] = None,
-    target_text: Annotated[str | None, FILE, "the target sentences, likewise"] = None,
+    target_text: Annotated[
+        str | None, FILE, "the target sentences, words separated by spaces"
+    ] = None,
 ) -> int:
     phrase_files(
         files.on_disk(links),

@@ -34,9 +34,14 @@ def main(
     target_input: Annotated[str, CORPUS_FILES, "its translation, line by line"],
     source_lang: Annotated[
         Language | None,
-        "BCP 47 tag of the source language; with it, filter refuses the map for pairs in others",
+        "BCP 47 tag of the source language; with it, filter refuses the map for pairs in other "
+        "languages",
     ] = None,
-    target_lang: Annotated[Language | None, "BCP 47 tag of the target language, likewise"] = None,
+    target_lang: Annotated[
+        Language | None,
+        "BCP 47 tag of the target language; with it, filter refuses the map for pairs in other "
+        "languages",
+    ] = None,
     pairs: Annotated[
         int, Field(ge=1), "pairs to fit on, drawn by a hash of their texts and the seed"
     ] = 5_000,

@@ -19,7 +19,7 @@ _OTHERWISE = ("environment_option", "environment_options")
 _ADDRESS = re.compile(r"(\w+://)?[^\s/]+:\d{1,5}/?")
 
 _CONFIGURATIONS = {
-    "EXTERNAL": ("url", "HOST:PORT of the worker pool beside each task manager"),
+    "EXTERNAL": ("url", "HOST:PORT of the worker pool next to each task manager"),
     "PROCESS": ("command", """'{"command": "PROGRAM"}', the program that starts a worker"""),
 }
 """For each kind that needs a configuration: the key of its JSON, and what is expected."""

@@ -147,7 +147,7 @@ def _from_frame(pairs: Pairs, wanted: Collection[str]) -> pa.Table:
     except (pa.ArrowException, ValueError) as error:
         why = "; ".join(map(str, error.args))
         raise ConfigError(
-            f"pairs: this {type(pairs).__name__} is no table of texts: {why}"
+            f"pairs: this {type(pairs).__name__} is not a table of texts: {why}"
         ) from error
 
 

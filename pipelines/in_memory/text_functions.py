@@ -195,4 +195,6 @@ def write_lines(path: Path, texts: Iterable[str]) -> None:
 def _require_several(given: Iterable[object], name: str) -> None:
     """Refuse one text in place of several: its letters would be read as the texts."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ConfigError(f"{name}: got {type(given).__name__}; give a list, an item a sentence")
+        raise ConfigError(
+            f"{name}: got {type(given).__name__}; give a list with one item per sentence"
+        )

@@ -64,8 +64,8 @@ class FitOptions(LookOptions, RuleBlockOptions, TrainedTokenOptions, JobOptions,
     prior: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
-        description="directory of an earlier fit of the same languages on other text; what "
-        "it says of a word counts as a few occurrences (default: none)",
+        description="directory of an earlier fit of the same languages on other text; what it says "
+        "about a word counts as a few occurrences (default: none)",
         json_schema_extra=PLANNED_OTHERWISE,
     )
 

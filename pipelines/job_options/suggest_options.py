@@ -82,7 +82,7 @@ class SuggestOptions(
     )
     reverse_scorer: TranslatorName = Field(
         None,
-        description="model from target to source, likewise",
+        description="model from target to source, given as in --translator",
         json_schema_extra=listed_after("scorer"),
     )
     max_tokens: MaxTokens = Field(

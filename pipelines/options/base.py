@@ -389,9 +389,9 @@ class GraphOptions(PlannedOptions):
     standstill_minutes: float | None = Field(
         None,
         ge=0,
-        description="minutes after which an attempt fails that reads no unit, writes no shard and "
-        "whose processes on this machine do no work (default 60 if all workers are on this "
-        "machine); 0: no limit, the default elsewhere",
+        description="minutes after which an attempt fails if it has read no unit and written no "
+        "shard, and its processes on this machine have done no work (default 60 if all workers are "
+        "on this machine); 0: no limit, the default elsewhere",
         json_schema_extra={**UNPLANNED, **UNLISTED},
     )
     max_set_aside: int = Field(

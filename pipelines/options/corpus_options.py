@@ -41,8 +41,8 @@ C1Controls = Annotated[
 ScoreField = Annotated[
     str | None,
     Field(
-        description="field or column of a pair's score, likewise (a language model's, an "
-        "aligner's); fills the column score",
+        description="field of a pair's score in JSONL and Parquet, or column of TSV and CSV (a "
+        "language model's, an aligner's); fills the column score",
         json_schema_extra={**UNSAID, **listed_before("links")},
     ),
 ]
@@ -62,7 +62,9 @@ class FieldOptions(Config):
         description="source field of JSONL and Parquet, or column (number from 1, or name) of TSV "
         "and CSV",
     )
-    target_field: str | None = Field(None, description="target field or column, likewise")
+    target_field: str | None = Field(
+        None, description="target field of JSONL and Parquet, or column of TSV and CSV"
+    )
     field_count: int | None = Field(
         None,
         ge=2,

@@ -23,7 +23,8 @@ class Gates(Config):
         1.0, description="largest share of rejected pairs, of all pairs read"
     )
     max_reason: dict[str, Share] = Field(
-        default_factory=dict, description="likewise for each reason"
+        default_factory=dict,
+        description="largest share of pairs rejected for each reason, of all pairs read",
     )
     max_findings: dict[str, Annotated[int, Field(ge=0)]] = Field(
         default_factory=dict,
@@ -34,8 +35,10 @@ class Gates(Config):
         0.5, description="largest share of the table's pairs that a night may remove"
     )
     min_pairs: int = Field(0, ge=0, description="fewest pairs that the table may have afterwards")
-    min_tags: float = Field(0.0, ge=0, description="fewest tags a tagged row on average, augment")
-    min_probability: Share = Field(0.0, description="lowest mean probability of links, align")
+    min_tags: float = Field(
+        0.0, ge=0, description="fewest tags per tagged row, on average (augment)"
+    )
+    min_probability: Share = Field(0.0, description="lowest mean probability of links (align)")
     min_likelihood: float | None = Field(
         None,
         lt=0,
@@ -45,8 +48,8 @@ class Gates(Config):
     max_likelihood_drop: float | None = Field(
         None,
         gt=0,
-        description="largest drop of it below the median of the nights before, in nats; none by "
-        "default",
+        description="largest drop of this likelihood below the median of the nights before, in "
+        "nats; none by default",
     )
     max_count_factor: float | None = Field(
         None,
@@ -66,8 +69,8 @@ class Gates(Config):
     )
     max_language_drift: Share = Field(
         1.0,
-        description="likewise for the share of each pair of languages; 1 for none, since corpora "
-        "may come on different days",
+        description="the same for the share of each pair of languages; 1 for no limit, because "
+        "corpora may come on different days",
     )
 
     @property

@@ -30,25 +30,25 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
     )
     full_check: bool = Field(
         default=False,
-        description="read every input file to see whether it has changed; else a file of the same "
-        "size and modification time counts as unchanged, except with --migrate or --refit",
+        description="read every input file to see whether it has changed; otherwise a file of the "
+        "same size and modification time counts as unchanged, except with --migrate or --refit",
     )
     takedown: Annotated[str | None, FILE] = Field(
         None,
         min_length=1,
-        description="file of pairs to take down, one a line: the id of a pair, or a text of either "
-        "side (case, spacing and compatibility forms are ignored); in a file named *.jsonl a JSON "
-        "object with id or text, for texts with line ends",
+        description="file of pairs to take down, one per line: the id of a pair, or a text of "
+        "either side (case, spacing and compatibility forms are ignored); in a file named *.jsonl "
+        "a JSON object with id or text, for texts with line ends",
     )
     everywhere: bool = Field(
         default=False,
-        description="keep what --takedown names from coming back through any corpus; else through "
-        "those corpora that have it now",
+        description="keep what --takedown names from coming back through any corpus; otherwise "
+        "only through those corpora that have it now",
     )
     tombstones_of: Annotated[str | None, TABLE] = Field(
         None,
         min_length=1,
-        description="table whose takedowns hold for this one too, which is made tonight: what was "
+        description="table whose takedowns also apply to this one, which is made tonight: what was "
         "taken down there does not come back here",
     )
     migrate: bool = Field(
@@ -79,5 +79,5 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         None,
         min_length=1,
         description="file or http(s) URL for OpenLineage events of this run: a file gets one JSON "
-        "object a line, a server that does not answer is a warning",
+        "object per line, a server that does not answer causes a warning",
     )

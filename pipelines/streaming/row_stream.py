@@ -87,7 +87,7 @@ class RowStream:
             position = Position(*(operator.index(state[name]) for name in Position._fields))
         except (KeyError, TypeError) as error:
             raise ConfigError(
-                f"{state!r} is no position of a stream; give what state_dict returned"
+                f"{state!r} is not a position of a stream; give what state_dict returned"
             ) from error
         if state.get(_MARK, self._mark) != self._mark:
             raise ConfigError(

@@ -275,8 +275,8 @@ def test_what_is_no_links_is_named_with_its_place(links, said):
             "no column target; their columns: source, ziel",
         ),
         (pa.table({"source": [[1]], "target": ["b"]}), "column source holds no text"),
-        (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}), "this DataFrame is no table of"),
-        (pd.Series(["a", "b"]), "this Series is no table of texts"),
+        (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}), "this DataFrame is not a table"),
+        (pd.Series(["a", "b"]), "this Series is not a table of texts"),
         (
             pa.table([["a"], ["b"], ["c"]], ["source", "target", "source"]),
             "two columns have the same name; their columns: source, target, source",
@@ -428,7 +428,7 @@ def test_a_mistyped_function_has_the_name_that_python_suggests_others_for():
 def test_elsewhere_than_on_linux_a_function_is_refused_in_a_line(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.delitem(pairweave.__dict__, "align", raising=False)
-    with pytest.raises(ImportError, match=r"^pairweave: runs on Linux alone, .* or WSL$"):
+    with pytest.raises(ImportError, match=r"^pairweave: runs only on Linux, .* or WSL$"):
         _ = pairweave.align
     assert pairweave.__version__
 

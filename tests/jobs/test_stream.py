@@ -218,7 +218,7 @@ def test_columns_may_come_one_by_one(made):
 @pytest.mark.parametrize("state", [{}, None, {"epoch": "0", "window": 0, "row": 0}])
 def test_what_is_no_position_is_refused(made, state):
     stream = pairweave.stream(made / "links")
-    with pytest.raises(pairweave.PairweaveError, match="is no position of a stream; give what"):
+    with pytest.raises(pairweave.PairweaveError, match="is not a position of a stream; give what"):
         stream.load_state_dict(state)
 
 

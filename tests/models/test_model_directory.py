@@ -119,4 +119,4 @@ def test_a_pipe_in_the_place_of_one_file_is_for_the_user_to_mend(tmp_path, argum
     status, _, errors = runs.run_here(*arguments, cwd=tmp_path)
     assert status == 2, errors
     assert "pipe.model" in errors
-    assert "is a named pipe, no regular file" in errors
+    assert "is a named pipe, not a regular file" in errors

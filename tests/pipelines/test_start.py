@@ -105,7 +105,7 @@ def test_another_system_is_refused_in_one_line_before_anything_is_imported(syste
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("pairweave: runs on Linux alone")
+    assert done.stderr.startswith("pairweave: runs only on Linux")
     assert done.stderr.count("\n") == 1
 
 

@@ -76,7 +76,7 @@ def test_tombstones_keep_no_text_and_join_their_corpora():
 def test_a_damaged_file_is_named(tmp_path, data):
     (tmp_path / "down").write_bytes(data)
     rows = batch(row("a", "b"))
-    with pytest.raises(ConfigError, match="down: expected one JSON object a line"):
+    with pytest.raises(ConfigError, match="down: expected one JSON object per line"):
         mark_known(rows, KnownPairs(None, planned(tmp_path / "down")))
     (tmp_path / "known").write_bytes(np.zeros(3, np.uint8).tobytes())
     with pytest.raises(ConfigError, match="known: expected 16 bytes for each id, found 3"):

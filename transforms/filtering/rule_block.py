@@ -85,7 +85,7 @@ class RuleBlockOptions(Config):
 
     filter: Annotated[RuleBlock | None, pydantic.BeforeValidator(_block)] = Field(
         None,
-        description="reject pairs by the rules of the job filter, behind the screen: a YAML map of "
+        description="reject pairs by the rules of the job filter, after the screen: a YAML map of "
         "limits, such as '{max_copied: 0.3, detector: cld2}'; {} has that job's limits (default: "
         "no rules)",
         json_schema_extra={

@@ -117,9 +117,9 @@ class RuleOptions(Config):
         dict[str, Limit | None] | None, PLUGIN_RULES, pydantic.BeforeValidator(_limits)
     ] = Field(
         None,
-        description="rules of other installed packages, behind those above: a YAML map of their "
-        "names and limits, such as '{shouting: 0.5}'; a name without a limit, {shouting: }, has "
-        "the rule's own",
+        description="rules of other installed packages, applied after those above: a YAML map of "
+        "their names and limits, such as '{shouting: 0.5}'; a name without a limit, {shouting: }, "
+        "has the rule's own",
         json_schema_extra={
             **UNSAID,
             **in_short("rules of other installed packages, such as '{shouting: 0.5}'"),
@@ -137,11 +137,11 @@ class DuplicateConfig(Config):
     duplicates: Literal["masked", "near", "exact"] = Field(
         "masked",
         description="masked: pairs that are equal except for web addresses, e-mail addresses and "
-        "numbers are duplicates too, and the best is kept (of equal scores the first by corpus "
+        "numbers are duplicates too, and the best is kept (among equal scores, the first by corpus "
         "name, file name and line); near: pairs that share most of their five-character sequences "
         "as well; exact: equal pairs only",
         json_schema_extra={
-            **in_short("which pairs are equal (default masked: but for addresses and numbers)"),
+            **in_short("which pairs are equal (default masked: except for addresses and numbers)"),
             **values_not_at_night(masked=_OF_OTHER_NIGHTS, near=_OF_OTHER_NIGHTS),
         },
     )

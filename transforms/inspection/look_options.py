@@ -13,14 +13,14 @@ class LookOptions(Config):
 
     check: Literal["sample", "all", "none"] = Field(
         "sample",
-        description="what is looked at before the work for stretches of lines that are no "
-        "translations, tags read as text, wrong languages and the like: blocks of lines chosen by "
+        description="what is looked at before the work for stretches of lines that are not "
+        "translations, tags read as text, wrong languages and so on: blocks of lines chosen by "
         "hash (32,768 pairs or a sixteenth of the input, at most 250,000), every line, or none",
         json_schema_extra={**UNPLANNED, **in_short("look at a sample of the input first, or not")},
     )
     misaligned: Literal["keep", "reject"] = Field(
         "keep",
-        description="pairs in stretches of lines that are no translations of each other, or that "
+        description="pairs in stretches of lines that are not translations of each other, or that "
         "have moved; reject looks at every line",
         json_schema_extra=UNSAID,
     )

@@ -167,9 +167,9 @@ def _refusal(place: DataSetPlace, endpoint: str, error: Exception) -> InputError
         what = _config_refusal(place, said)
     else:
         what = (
-            f"cannot be asked of {endpoint}: {said or type(error).__name__}; the hub is needed to "
-            "find the files of a data set. Without a network, fetch them elsewhere and give them "
-            "with --input"
+            f"cannot be looked up at {endpoint}: {said or type(error).__name__}; the hub is needed "
+            "to find the files of a data set. Without a network, fetch them elsewhere and give "
+            "them with --input"
         )
     return InputError("no_match", place.text, what)
 

@@ -195,7 +195,7 @@ def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> 
             matched[0][0][1],
             "and the other files of source_input have no counterpart of the same name in "
             f"target_input, such as {matched[1][0][1]}; names below the patterns must be the same, "
-            f"but for the languages {' and '.join(languages)}",
+            f"except for the languages {' and '.join(languages)}",
         )
     kind = corpus.format or registry.LINE_PARALLEL
     for places in pairs:

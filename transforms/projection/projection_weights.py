@@ -87,7 +87,7 @@ def read_weights(content: bytes, name: str) -> ProjectionWeights:
         facts = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise ConfigError(
-            f"{name}: no JSON ({error}); give a file of tags fit_projection"
+            f"{name}: not JSON ({error}); give a file of tags fit_projection"
         ) from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ConfigError(

@@ -19,7 +19,7 @@ IS_JSON = (
 
 AS_JSON_LINES = (
     "JSON lines, each an object; give one file with both sides as input with --format jsonl, or "
-    "write one text a line"
+    "write one text per line"
 )
 """The message about a file whose lines are JSON objects."""
 

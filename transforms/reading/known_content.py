@@ -11,7 +11,7 @@ HEAD_BYTES = 1 << 16
 """Number of first bytes by which a file's content is recognised."""
 
 ZIP_ADVICE = "give one of OPUS for Moses with input, and unpack any other"
-HTML = "an HTML page; extract its text first, a paragraph a line, and give it to bitext"
+HTML = "an HTML page; extract its text first, one paragraph per line, and give it to bitext"
 UTF16 = "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"
 UTF32 = "UTF-32 text; convert it with iconv -f UTF-32 -t UTF-8"
 ARROW = "an Arrow file; write its rows as Parquet, which is read"
@@ -20,7 +20,7 @@ RETURNS = (
     r"tr '\r' '\n' <OLD >NEW"
 )
 MO = "a compiled catalogue of gettext; msgunfmt makes a .po file of it, which is read"
-PICKLE = "a pickle of Python; write its texts as a sentence a line, or as JSON lines"
+PICKLE = "a pickle of Python; write its texts with one sentence per line, or as JSON lines"
 _FORMAT, _CHARSET = "unsupported_format", "unsupported_charset"
 
 # First bytes of files other than UTF-8 text, in which every line would be rejected.
@@ -146,7 +146,7 @@ def _document(head: bytes) -> str | None:
     known = _ROOTS.get(root[2].lower())
     if known is None and declared:
         name = root[0][1:].decode(errors="replace")
-        return f"an XML document of <{name}>; extract its text first, a sentence a line"
+        return f"an XML document of <{name}>; extract its text first, one sentence per line"
     return known
 
 
@@ -166,7 +166,7 @@ def _binary(head: bytes) -> tuple[str, str] | None:
         return None
     place = next(place for place, byte in enumerate(head) if byte in _CONTROL)
     return _FORMAT, (
-        f"a binary file and no text: {controls:,} of its first {len(head):,} bytes are control "
+        f"a binary file, not text: {controls:,} of its first {len(head):,} bytes are control "
         f"characters, such as 0x{head[place]:02X} at byte {place}"
     )
 

@@ -161,7 +161,7 @@ def _require_writer(path: str) -> None:
         IrregularFileError: It is a named pipe.
     """
     if Path(path).is_fifo() and not os.path.realpath(path).startswith("/proc/"):
-        raise IrregularFileError(errno.EINVAL, "is a named pipe, no regular file", path)
+        raise IrregularFileError(errno.EINVAL, "is a named pipe, not a regular file", path)
 
 
 def make_directory(path: str) -> None:

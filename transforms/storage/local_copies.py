@@ -55,7 +55,7 @@ def _private_directory() -> Path:
     facts = place.lstat()
     if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
         raise PermissionError(
-            errno.EACCES, "is open to others, or no directory; remove it", str(place)
+            errno.EACCES, "is open to others, or not a directory; remove it", str(place)
         )
     return place
 

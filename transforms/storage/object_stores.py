@@ -268,7 +268,7 @@ def parts(path: str) -> tuple[str, str]:
     if path.startswith("file://"):
         raise ConfigError(f"{path}: give a path on a disk without file://, such as /{name}")
     if not bucket:
-        raise ConfigError(f"{path}: names no bucket; expected such as gs://bucket/name")
+        raise ConfigError(f"{path}: names no bucket; expected a name such as gs://bucket/name")
     return bucket, name
 
 

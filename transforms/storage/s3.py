@@ -176,8 +176,9 @@ def _set_up() -> Iterator[None]:
         yield
     except (exceptions.BotoCoreError, exceptions.ClientError, ValueError) as error:
         raise ConfigError(
-            f"S3 cannot be used as the environment says: {' '.join(str(error).split())}; see the "
-            "profile (AWS_PROFILE, ~/.aws), the credentials and the endpoint, or sign in again"
+            "S3 cannot be used with the settings of the environment: "
+            f"{' '.join(str(error).split())}; see the profile (AWS_PROFILE, ~/.aws), the "
+            "credentials and the endpoint, or sign in again"
         ) from error
 
 

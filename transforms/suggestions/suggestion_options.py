@@ -165,7 +165,7 @@ class FilterConfig(Config):
     )
     max_score: float = Field(
         math.inf,
-        description="highest score, likewise; inf for any",
+        description="highest score of an example, or of its pair with --score_field; inf for any",
         json_schema_extra=listed_after("min_score"),
     )
 

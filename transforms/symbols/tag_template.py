@@ -94,6 +94,6 @@ def _check_form(form: str, forms: Sequence[str]) -> None:
     first = form[0]
     if first.isalnum() or any(first in other[1:] for other in forms):
         raise ConfigError(
-            f"template {form!r} must begin with a character, not a letter, that occurs nowhere "
-            f"else in any of the forms {', '.join(forms)}"
+            f"template {form!r} must begin with a character that is not a letter and occurs "
+            f"nowhere else in any of the forms {', '.join(forms)}"
         )

@@ -68,10 +68,10 @@ class TagOptions(Config):
     )
     phrase_pairs: Literal["sound", "all"] = Field(
         "sound",
-        description="phrase pairs to tag: sound, none with a punctuation mark at an edge of one "
-        "side alone, that cuts a pair of quotes or brackets, holds the end of a sentence, or has "
-        "no link beside it that confirms it, and those confirmed on both sides most often; all, "
-        "every one alike",
+        description="phrase pairs to tag: sound, those with no punctuation mark at an edge of one "
+        "side alone, that cut no pair of quotes or brackets, contain no end of a sentence, and "
+        "have a link next to them that confirms them, and those confirmed on both sides most "
+        "often; all, every one alike",
         json_schema_extra=not_by(
             fragment="a fragment is tagged where its translation occurs",
             glossary="a term is tagged where its translation occurs",
@@ -145,8 +145,8 @@ class MethodOptions(Config):
     )
     glossary_match: Literal["stem", "exact"] = Field(
         "stem",
-        description="method glossary: a word of a term is any word of its stem, in languages that "
-        "have a stemmer, also a related one (gouvernance for gouvernement), or the same word; case "
-        "does not matter",
+        description="method glossary: what matches a word of a term: stem, any word with its stem, "
+        "in languages that have a stemmer, even a related one (gouvernance for gouvernement); "
+        "exact, the same word; case does not matter",
         json_schema_extra=UNSAID,
     )

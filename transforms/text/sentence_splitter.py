@@ -58,7 +58,7 @@ def choose_splitter() -> str:
     if name is None:
         raise ConfigError(
             "text is split into sentences by sentencex, which is not installed: pip install "
-            "'pairweave[split]'; or give --split none for text with a sentence a line"
+            "'pairweave[split]'; or give --split none for text with one sentence per line"
         )
     return name
 

@@ -66,7 +66,7 @@ class EvaluateAlignersOptions(Options):
         description="the gold set, 'source ||| target' on each line, words separated by spaces",
     )
     source_input: Annotated[str | None, CORPUS_FILES] = Field(
-        None, description="or its source side, words likewise"
+        None, description="or its source side, words separated by spaces"
     )
     target_input: Annotated[str | None, CORPUS_FILES] = Field(
         None, description="and its target side"

@@ -86,9 +86,9 @@ def _sentences(
     hypothesis: Annotated[
         str,
         FILE,
-        "beads to judge, such as [0, 1]:[2] or [0, 1]:[2]:0.53; blank lines part documents",
+        "beads to judge, such as [0, 1]:[2] or [0, 1]:[2]:0.53; blank lines separate documents",
     ],
-    gold: Annotated[str, FILE, "gold beads of as many documents, likewise"],
+    gold: Annotated[str, FILE, "gold beads of the same number of documents, in the same form"],
 ) -> int:
     return _say(evaluate_sentences(hypothesis, gold).render())
 

@@ -40,7 +40,7 @@ from pairweave.transforms.text.iso_languages import primary_tag
 )
 def main(
     hypothesis: Annotated[str, FILE, "outputs with tags: text, line by line, or LXM .json"],
-    reference: Annotated[str, FILE, "references with tags, likewise"],
+    reference: Annotated[str, FILE, "references with tags, in the same form"],
     *,
     baseline: Baseline = None,
     significance: Significance,

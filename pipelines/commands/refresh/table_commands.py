@@ -131,12 +131,12 @@ def _vacuum(
 @command("remove pairs by id or text, without reading any input file", beam=True)
 def _takedown(
     table: _Table,
-    file: Annotated[str, FILE, "file of ids and texts, one a line, as for --takedown of a night"],
+    file: Annotated[str, FILE, "file of ids and texts, one per line, as for --takedown of a night"],
     *,
     everywhere: Annotated[
         bool,
-        "keep what the list names from coming back through any corpus; else through those that "
-        "have it now",
+        "keep what the list names from coming back through any corpus; otherwise only through "
+        "those that have it now",
     ] = False,
 ) -> int:
     removed, is_committed = forget(table, file, everywhere=everywhere)

@@ -292,7 +292,7 @@ def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
     pairs = [pair for pair in pairs if pair[0].strip() and pair[1].strip()]
     if not pairs:
         raise ConfigError(
-            f"{options.source_input}: no line has text beside its tags here and in "
+            f"{options.source_input}: no line has text besides its tags both here and in "
             f"{options.target_input}, so there is nothing to fit an aligner on; give "
             "--fit_source_input and --fit_target_input, or a fitted aligner by --model DIRECTORY"
         )

@@ -39,7 +39,8 @@ _ZONE = _Form(rf"{REGION.pattern}-[a-z0-9]+", "a zone such as europe-west4-a")
 _FORMS = {
     "job_name": _Form(
         "[a-z]([-a-z0-9]*[a-z0-9])?",
-        "lower-case letters, digits and hyphens, the first a letter and the last no hyphen",
+        "lower-case letters, digits and hyphens, beginning with a letter and not ending with a "
+        "hyphen",
     ),
     "machine_type": _MACHINE,
     "worker_region": _Form(REGION.pattern, "a region such as europe-west4"),

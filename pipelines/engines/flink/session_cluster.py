@@ -115,7 +115,7 @@ class ClusterState(JsonFile):
     """
 
     ADVICE: ClassVar[str] = (
-        "was it edited? End the processes of the cluster, whose logs are beside it, and delete it"
+        "was it edited? End the processes of the cluster, whose logs are next to it, and delete it"
     )
 
     rest: _Port

@@ -61,7 +61,7 @@ def read_list(path: str) -> TakedownList:
         else:
             texts.setdefault(text, number)
     if not ids and not texts:
-        raise ConfigError(f"{path}: is empty; give one id or text a line")
+        raise ConfigError(f"{path}: is empty; give one id or text per line")
     return TakedownList(ids, texts)
 
 

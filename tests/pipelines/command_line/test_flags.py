@@ -94,7 +94,7 @@ def test_a_wrong_option_is_named(words, message):
         ("output: o\ncorpora:\n- {xyzzy: a}", "corpora.0.xyzzy: unknown key;"),
         (
             "output: o\ncorpora:\n- {input: a, output: b}",
-            "corpora.0.output: output is an option of the whole run, .* beside corpora",
+            "corpora.0.output: output is an option of the whole run, .* level of corpora",
         ),
         ("output: o\ntarget_lang: no", 'target_lang: read as false; .* quotes, as in "no"'),
         ("output: o\ncorpora:\n- {input: a, source_lang: no}", "corpora.0.source_lang: read as f"),

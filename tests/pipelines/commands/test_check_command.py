@@ -189,8 +189,8 @@ def test_a_file_that_is_no_text_is_named_and_not_the_other(tmp_path, command, wo
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a.dat", "b.dat"], "a.dat: this is a binary file and no text: "),
-        (["a.dat"], "a.dat: is a binary file and no text: "),
+        (["a.dat", "b.dat"], "a.dat: this is a binary file, not text: "),
+        (["a.dat"], "a.dat: is a binary file, not text: "),
         (["a.txt", "a.txt"], "a.txt: this is a TMX file, which has both sides; give it as input"),
         (["a.txt"], "a.txt: is a TMX file, which has both sides; give it as input with --format"),
         (["a.log", "a.log"], "a.log: this is JSON lines, each an object; give one file with both"),

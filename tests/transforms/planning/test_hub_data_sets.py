@@ -195,7 +195,7 @@ def test_a_file_of_another_data_set_is_refused(answers):
 )
 def test_without_a_network_the_hub_is_named_and_what_to_do(tmp_path, environment):
     said = ask({"a": "hf://org/lines"}, tmp_path, **environment)["a"]
-    assert said.startswith("hf://org/lines: cannot be asked of http")
+    assert said.startswith("hf://org/lines: cannot be looked up at http")
     assert "Without a network, fetch them elsewhere and give them with --input [no_match]" in said
 
 

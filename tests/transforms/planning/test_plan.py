@@ -365,7 +365,7 @@ def test_objects_in_a_store_are_named_by_their_uri_and_read_from_there(monkeypat
     [
         ({}, "give either input or source_input"),
         ({"input": ("a",), "source_input": ("b",)}, "give either input or source_input"),
-        ({"source_input": ("a",)}, "belong together; target_input is missing beside a"),
+        ({"source_input": ("a",)}, "belong together; target_input is missing for a"),
         ({"translation_input": ("a",)}, "belong together"),
         ({"input": ("a",), "forward_links": ("b",)}, "forward_links and reverse_links belong"),
         ({"input": ("a",), "reverse_links": ("b",)}, "forward_links and reverse_links belong"),

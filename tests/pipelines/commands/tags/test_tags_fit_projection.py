@@ -80,7 +80,7 @@ def test_too_few_elements_teach_nothing(folder):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "not in the format"),
         ('{"format": "pairweave projection weights 1"}', "spans has other names"),
     ],

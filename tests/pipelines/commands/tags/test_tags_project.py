@@ -244,7 +244,7 @@ def test_text_without_words_has_nothing_to_fit_on(folder):
     (folder / "t").write_text("\n\n")
     status, _, errors = run_here(*command(folder))
     assert status == 2
-    assert f"{folder / 's'}: no line has text beside its tags" in errors
+    assert f"{folder / 's'}: no line has text besides its tags" in errors
     assert "--fit_source_input" in errors
 
 
