@@ -59,7 +59,7 @@ JOBS = {
     "fit": ("fit",),
     "suggest": ("suggest", *TRANSLATED, "--deletions"),
     "filter": ("filter",),
-    "augment": ("augment",),
+    "augment": ("augment", "--keep_links"),
     "augment_pieces": ("augment", "--tokens", "sentencepiece", "--vocabulary", "256"),
     "filter_near": ("filter", "--duplicates", "near", "--select_share", "0.5"),
     "suggest_hmm": ("suggest", *TRANSLATED, "--aligner", "hmm"),
@@ -90,7 +90,7 @@ COMMANDS = {
     "weights.json": LEARN,
     "fit_korean": ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1"),
     "stream": ("stream", "{directory}/align", "--epochs", "1"),
-    "stream_kept": ("stream", "{directory}/augment_shapes", "--epochs", "1"),
+    "stream_kept": ("stream", "{directory}/augment", "--epochs", "1"),
     "symmetrize": ("symmetrize", "{directory}/links", "{directory}/links"),
     "phrases": ("phrases", "{directory}/links"),
 }
