@@ -1,5 +1,6 @@
 """The kernel that places elements agrees with its plain twin."""
 
+import itertools
 import re
 
 import numpy as np
@@ -410,3 +411,105 @@ def test_equal_strings_correspond_in_order_if_both_texts_have_them_equally_often
         expected = there[own.index(place)]
     actual = projection_spans.find_counterpart(strings[0], strings[1], place, strings[2])
     assert actual == expected
+
+
+@st.composite
+def several_elements(draw):
+    """Return a pair with the bounds of two or three elements, and what each is to each other."""
+    *pair, _, _ = draw(translations())
+    edges = sorted({at for token in pair[2] for at in token})
+    bounds = [
+        sorted(draw(st.tuples(st.sampled_from(edges), st.sampled_from(edges))))
+        for _ in range(draw(st.integers(2, 3)))
+    ]
+    keyed = draw(st.lists(st.booleans(), min_size=len(bounds), max_size=len(bounds)))
+    relations = np.zeros((len(bounds), len(bounds)), np.int8)
+    for one, other in itertools.combinations(range(len(bounds)), 2):
+        relations[one, other] = draw(st.integers(0, 3))
+        relations[other, one] = (0, 2, 1, 3)[relations[one, other]]
+    return pair, bounds, keyed, relations
+
+
+def check_elements(pair, bounds, keyed, relations, weights):
+    """Compare the places of several elements with the best ones of the plain twin."""
+    starts, ends = np.array(bounds, np.int64).T.copy()
+    elements = projection.Elements(starts, ends, np.array(keyed), relations)
+    new_starts, new_ends, margins, whole = projection.place_elements(
+        *arrays(*pair), elements, weights
+    )
+    twin = slow_projection.Pair(*pair)
+    options, chosen = [], []
+    for number, (start, end) in enumerate(bounds):
+        others = {at for other, both in enumerate(bounds) if other != number for at in both}
+        setting = start in others, end in others, keyed[number]
+        ordered = slow_projection.candidates(twin, start, end, setting, *named(weights))
+        scores = {(a, b): worth for worth, a, b in ordered[: projection.CANDIDATES]}
+        place = int(new_starts[number]), int(new_ends[number])
+        worth = scores[place]
+        options.append([(score, *span) for span, score in scores.items()])
+        chosen.append([(worth, *place)])
+        rivals = [score for span, score in scores.items() if span != place]
+        assert margins[number] == (worth - max(rivals) if rivals else projection.CERTAIN)
+    best = slow_projection.most_together(options, relations, bounds, TOGETHER)
+    assert whole == (best is not None)
+    if whole:
+        assert slow_projection.most_together(chosen, relations, bounds, TOGETHER) == best
+
+
+@given(several_elements(), any_weights())
+def test_several_elements_are_placed_as_by_the_plain_twin(case, weights):
+    check_elements(*case, weights)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_surrounds_an_element_and_its_key_are_those_of_the_plain_twin(seed):
+    source, target = "a b  c d", "A  b c,  D e"
+    tokens = [cut(text, ()) for text in (source, target)]
+    links = {(number, number): (900, 800) for number in range(4)}
+    edges = sorted({at for token in tokens[0] for at in token})
+    bounds = [
+        sorted(edges[below(draw(seed, number, side), len(edges))] for side in range(2))
+        for number in range(3)
+    ]
+    bounds[1][seed % 2] = bounds[0][seed // 2 % 2]
+    bounds[1].sort()
+    keyed = [bool(below(draw(seed, 9, number), 2)) for number in range(3)]
+    free = np.zeros((3, 3), np.int8)
+    check_elements((source, target, *tokens, links), bounds, keyed, free, some_weights(seed))
+
+
+def test_another_tag_at_either_end_of_an_element_is_part_of_its_setting():
+    spans = list(itertools.combinations_with_replacement(range(3), 2))
+    for bounds in itertools.product(spans, repeat=3):
+        starts, ends = np.array(bounds).T.copy()
+        keyed = starts == 0
+        for number, (start, end) in enumerate(bounds):
+            others = {at for other, both in enumerate(bounds) if other != number for at in both}
+            setting = projection.setting_of(starts, ends, keyed, number)
+            assert setting == (start in others, end in others, start == 0)
+
+
+def weights_of(**points):
+    """Return weights of which only some, of tags without words, are not 0."""
+    return projection.Weights(
+        np.zeros(len(SPAN_NAMES), np.int64),
+        np.array([points.get(name, 0) for name in POINT_EVIDENCE]),
+    )
+
+
+@pytest.mark.parametrize("setting", itertools.product((False, True), repeat=3))
+@pytest.mark.parametrize("points", [{}, {"gap": 1}, {"unkeyed_gap": -1}])
+def test_without_words_ends_that_score_alike_are_those_of_the_plain_twin(points, setting):
+    source, target = "a   b", "a b  c , d   e"
+    tokens = cut(source, ()), cut(target, ())
+    for start, end in itertools.combinations(range(1, 5), 2):
+        check_against_twin((source, target, *tokens, {}, start, end), weights_of(**points), setting)
+
+
+def test_an_element_without_words_whose_ends_would_be_exchanged_gets_one_place():
+    source, target = "a  b", "a    bcde"
+    tokens = cut(source, ()), cut(target, {6, 7, 8})
+    case = source, target, *tokens, {}, 1, 3
+    weights = weights_of(left_same_class=1)
+    assert found_by_kernel(case, weights) == [(50, 9, 9)]
+    check_against_twin(case, weights, (False, False, False))
