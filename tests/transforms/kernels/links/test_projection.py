@@ -387,6 +387,8 @@ def test_between_two_spaces_there_is_a_place():
 
 
 @example(wanted="ab", before="ab", after="c", target="cabab")
+@example(wanted="aa", before="aa", after="", target="aaaa")
+@example(wanted="aaa", before="aaa", after="", target="baaaaaa")
 @example(wanted="ab", before="", after="", target="abab")
 @example(wanted="aa", before="", after="a", target="aa")
 @example(wanted="aa", before="a", after="", target="aa")
@@ -513,3 +515,61 @@ def test_an_element_without_words_whose_ends_would_be_exchanged_gets_one_place()
     weights = weights_of(left_same_class=1)
     assert found_by_kernel(case, weights) == [(50, 9, 9)]
     check_against_twin(case, weights, (False, False, False))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ('"x" b', '"y" (x) b'),  # in brackets, but the element has quotation marks
+        ("a\u00abb c'd", "a'b c\u00ab d"),  # within a word, only an apostrophe is a part of it
+        ("a  b c", "b  a  c"),
+        ("(a) b) c", "b) (a (c"),
+        ("'a b' c", "'a' b 'c"),
+        ("a-b - c", "a - b-c"),
+        ("a b.. c", "((((((a ,,,,,,b ......c"),
+    ],
+)
+def test_all_spans_of_a_short_text_have_the_candidates_of_the_plain_twin(source, target):
+    tokens = cut(source, {match.start() for match in re.finditer(r"\b", source)}), cut(target, ())
+    links = {(number, number): (700, 600) for number in range(min(map(len, tokens)))}
+    edges = sorted({at for token in tokens[0] for at in token})
+    for seed, (start, end) in enumerate(itertools.combinations(edges, 2)):
+        setting = bool(seed & 1), bool(seed & 2), bool(seed & 4)
+        check_against_twin(
+            (source, target, *tokens, links, start, end), some_weights(seed), setting
+        )
+
+
+def test_of_spans_that_score_alike_the_first_ones_are_kept():
+    source, target = "a b", "a b c d e f"
+    case = source, target, cut(source, ()), cut(target, ()), {}, 0, 1
+    spans = np.zeros(len(SPAN_NAMES), np.int64)
+    spans[SPAN_NAMES.index("whole_everything")] = 1
+    weights = projection.Weights(spans, weights_of().points)
+    assert found_by_kernel(case, weights)[0] == (0, 0, 1)
+    check_against_twin(case, weights, (False, False, False))
+
+
+def test_a_late_span_is_found_by_its_equal_text_among_longer_ones():
+    source, target = "abcdefghijk y", "x x x x x x x abcdefghijk"
+    case = source, target, cut(source, ()), cut(target, ()), {}, 0, 11
+    spans = np.zeros(len(SPAN_NAMES), np.int64)
+    spans[[SPAN_NAMES.index(name) for name in ("tokens", "whole_equal_length")]] = 1
+    weights = projection.Weights(spans, weights_of().points)
+    assert found_by_kernel(case, weights)[0] == (110, 14, 25)
+    check_against_twin(case, weights, (False, False, False))
+
+
+@pytest.mark.parametrize("target", ["a設b", "設aの", "กab", "éЖ漢"])
+def test_places_between_letters_of_any_scripts_score_as_by_the_plain_twin(target):
+    source = "a b c"
+    tokens = cut(source, ()), cut(target, range(len(target)))
+    links = {
+        (one, other): (below(draw(one, other), 1_001), below(draw(one, other, 1), 500))
+        for one in range(3)
+        for other in range(len(target))
+    }
+    for seed in range(6):
+        start, end = ((0, 1), (0, 3), (2, 5))[seed % 3]
+        case = source, target, *tokens, links, start, end
+        check_against_twin(case, some_weights(seed), (False, False, False))
