@@ -104,6 +104,8 @@ def learn_span(
     whole = 0.0
     for start in range(places):
         for end in range(start + 1, places):
+            if pair.places.before[start] == pair.places.before[end]:
+                continue
             below = (top - scores[start, end]) * STEPS_PER_E // TEMPERATURE
             if below >= len(table):
                 continue
