@@ -95,6 +95,19 @@ def test_awkward_pairs_equal_the_plain_twins(source, target):
 
 
 @pytest.mark.parametrize(
+    ("lost", "kept", "added", "start", "end"),
+    [(60, 31, 9, 25, 35), (74, 36, 13, 15, 20), (62, 38, 1, 5, 17)],
+)
+def test_a_path_along_the_edge_of_the_beam_equals_the_plain_twins(lost, kept, added, start, end):
+    source = [*range(100, 100 + lost), *range(kept)]
+    target = [*range(kept), *range(200, 200 + added)]
+    moved = target[start:end]
+    target[start:end] = []
+    pair = source, [*target, *moved]
+    assert aligned([pair]) == [slow_ter.align(*pair)]
+
+
+@pytest.mark.parametrize(
     ("source", "target", "expected"),
     [
         ("", "", (0, 0, [])),
