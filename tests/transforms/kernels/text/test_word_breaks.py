@@ -12,6 +12,7 @@ from pairweave.transforms.kernels.text import clitics, word_breaks
 from pairweave.transforms.text import codepoints
 from tests.makers.text_strategies import texts
 from tests.oracles import slow_tokens
+from tests.oracles.slow_tags import below, draw
 
 LANGUAGES = {
     None: clitics.NO_CLITICS,
@@ -175,6 +176,46 @@ def test_the_kernel_equals_its_slow_twin(lines, language, words_only):
     actual = spans(lines, language, words_only=words_only)
     expected = [slow_tokens.tokens(line, language, words_only=words_only) for line in lines]
     assert actual == expected
+
+
+PREPENDED = "\u0d4e"
+"""A letter that no border may separate from the next one."""
+
+
+@pytest.mark.parametrize(
+    ("language", "letters"),
+    [
+        ("en", "ns'tn'\u2019treldx"),
+        ("fr", "l''\u2019quQçtjax\u0301"),
+        ("it", "l''\u2019ax\u0301"),
+        ("ca", "dlsn''\u2019ax\u0301"),
+        ("tr", "aB''\u2019\u0301"),
+        ("fi", "aB::'"),
+        ("ko", "파을'\u2019'a"),
+    ],
+)
+def test_words_of_apostrophes_and_letters_that_stay_together_equal_the_slow_twin(language, letters):
+    for text in letters, letters + PREPENDED:
+        lines = [
+            "".join(
+                text[below(draw(seed, place), len(text))]
+                for place in range(2 + below(draw(seed), 8))
+            )
+            for seed in range(400)
+        ]
+        for words_only in (False, True):
+            expected = [slow_tokens.tokens(line, language, words_only=words_only) for line in lines]
+            assert spans(lines, language, words_only=words_only) == expected
+
+
+def test_no_clitic_is_cut_off_a_letter_that_stays_with_it():
+    assert tokens(f"a{PREPENDED}n't", "en") == [f"a{PREPENDED}n't"]
+    assert tokens(f"{PREPENDED}an't", "en") == [f"{PREPENDED}a", "n't"]
+
+
+def test_a_word_is_split_sixteen_times_at_most():
+    assert tokens("l'" * 20 + "eau", "fr") == ["l'"] * 16 + ["l'" * 4 + "eau"]
+    assert tokens("파'을" * 10, "ko") == ["파", "'", *["을파", "'"] * 7, "을파'을파'을"]
 
 
 @given(texts(), st.sampled_from(list(LANGUAGES)))
