@@ -18,6 +18,7 @@ from pairweave.transforms.text.whole_words import find_cuts, word_counts
 from tests.makers.cut_texts import WORDS, cut
 from tests.makers.text_strategies import texts
 from tests.oracles import slow_korean, slow_tokens
+from tests.oracles.slow_tags import below, draw
 
 
 def words(text, language="ko"):
@@ -146,8 +147,7 @@ HANGUL = st.lists(
 ).map("".join)
 
 
-@given(st.lists(st.one_of(HANGUL, texts()), max_size=4), st.booleans())
-def test_the_kernel_cuts_as_its_twin(lines, words_only):
+def check_split(lines, *, words_only):
     data, offsets = texts_of(pa.array(lines, pa.string()))
     languages = np.zeros(len(lines), np.uint8)
     properties = codepoints.properties(whole_words=words_only)
@@ -162,6 +162,25 @@ def test_the_kernel_cuts_as_its_twin(lines, words_only):
         if chosen[row]:
             expected = slow_korean.split(line, expected, endings())
         assert pairs[actual[row] : actual[row + 1]] == expected
+
+
+@given(st.lists(st.one_of(HANGUL, texts()), max_size=4), st.booleans())
+def test_the_kernel_cuts_as_its_twin(lines, words_only):
+    check_split(lines, words_only=words_only)
+
+
+@pytest.mark.parametrize("words_only", [False, True])
+def test_letters_that_stay_with_the_next_and_marks_before_syllables_equal_the_twin(words_only):
+    letters = "aZé1.:-'\u0d4e\ua960\u1100을를키에서파"
+    lines = [
+        "".join(
+            letters[below(draw(seed, place), len(letters))] for place in range(below(draw(seed), 4))
+        )
+        + ("을", "키", "파일을", "에서", "은(는)", "이/가", "를/을파")[seed % 7]
+        for seed in range(1_000)
+    ]
+    lines += ["a.Z파일을", "é.a키", "파일에서는(은)", "파일까지는/은"]
+    check_split([one for line in lines for one in (line, "")], words_only=words_only)
 
 
 @given(HANGUL)
