@@ -369,3 +369,24 @@ def test_what_the_user_must_mend_is_said(tmp_path, arguments, message):
     status, out, errors = runs.run_here(*arguments, cwd=tmp_path)
     assert status == 2
     assert message in out + errors
+
+
+def test_spans_are_compared_by_length_and_by_place_alone():
+    spans = ("span 1 start", 3), ("span 2 end", 1)
+    profile = TagProfile((("form pair", 4), *spans, ("tags 1", 4)))
+    swapped = {"span 1 end": 1, "span 2 start": 3}
+    alike_in_length = {"span 1 middle": 6, "span 2 whole": 2}
+    alike_in_place = {"span 3 start": 3, "span 15+ end": 1}
+    assert compare(profile, swapped) == {
+        "span": 1.0,
+        "length": round(jensen_shannon(np.array([3.0, 1.0]), np.array([1.0, 3.0])), 6),
+        "place": 0.0,
+    }
+    assert compare(profile, alike_in_length) == {"span": 1.0, "length": 0.0, "place": 1.0}
+    assert compare(profile, alike_in_place) == {"span": 1.0, "length": 1.0, "place": 0.0}
+
+
+@pytest.mark.parametrize("targets", [[], ["<x/>"], ["<x/>"] * 3])
+def test_a_profile_of_other_numbers_of_sources_and_targets_is_refused(targets):
+    with pytest.raises(ConfigError, match=f"2 lines of source, {len(targets)} of target"):
+        learn_profile(["<x/>", "a"], XLIFF, targets)
