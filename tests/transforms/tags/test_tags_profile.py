@@ -390,3 +390,19 @@ def test_spans_are_compared_by_length_and_by_place_alone():
 def test_a_profile_of_other_numbers_of_sources_and_targets_is_refused(targets):
     with pytest.raises(ConfigError, match=f"2 lines of source, {len(targets)} of target"):
         learn_profile(["<x/>", "a"], XLIFF, targets)
+
+
+def test_the_shapes_of_rows_are_those_in_their_own_texts():
+    sizes = [2, 9, 4, 12, 6]
+    texts = [(" ".join(["one"] * size), " ".join(["eins"] * size)) for size in sizes]
+    table = table_of(texts, [[(n, n) for n in range(size)] for size in sizes])
+    config = TagConfig(mix=INFINITE, profile=profile_of(tags_to_2=1, form_to_pair=1))
+    rows, _ = inject_tags(table, config)
+    ids = table.column("id").to_pylist()
+    expected = Counter()
+    for row in range(rows.num_rows):
+        pair = table.slice(ids.index(rows.column("id")[row].as_py()), 1)
+        expected.update(count_shapes(rows.slice(row, 1), pair, config))
+    assert expected.total() > 20
+    for pairs in table, table.take(list(range(len(sizes)))[::-1]):
+        assert count_shapes(rows, pairs, config) == expected
