@@ -81,7 +81,10 @@ class CommandFunction:
             return bases[0]
         about = f"Options of ``{name}``."
         bases = (*bases, Options)
-        made: Any = pydantic.create_model("Options", __base__=bases, __doc__=about, **fields)
+        module = self.run.__module__
+        made: Any = pydantic.create_model(
+            "Options", __base__=bases, __doc__=about, __module__=module, **fields
+        )
         return cast("type[Options]", made)
 
 
