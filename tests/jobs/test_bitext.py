@@ -1,5 +1,6 @@
 import itertools
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -377,10 +378,11 @@ def test_a_model_of_other_languages_is_refused(finished, tmp_path, swapped):
 
 def test_the_files_of_a_model_are_not_overwritten(finished, tmp_path):
     directory, _ = finished
-    about = directory / "out/models/hmm/about.json"
+    model = shutil.copytree(directory / "out/models/hmm", tmp_path / "model")
+    about = model / "about.json"
     kept = about.read_bytes()
     status, _, errors = runs.run_here(
-        *(*command()[:9], "--model", about.parent, "--output", tmp_path / "out", "--beads", about),
+        *(*command()[:9], "--model", model, "--output", tmp_path / "out", "--beads", about),
         cwd=directory,
     )
     assert status == 2
