@@ -102,32 +102,30 @@ def _passes(
 ) -> list[list[Pair]]:
     directory = item.run if item.job is None else _made(item, ablation, runs)
     passes = task_of(ablation).read_pairs(item, directory, left_out)
-    if item.take is not None and (number := len(set(_text_keys(passes[0])))) < item.take:
-        _LOG.warning(
-            "%s: %s has %s different pairs, fewer than the %s to take; other arms may have more",
-            *(place, item.label, f"{number:,}", f"{item.take:,}"),
-        )
-    return [_chosen(pairs, item) * item.times for pairs in passes]
+    if item.take is not None:
+        chosen = [_choose(pairs, item.take) for pairs in passes]
+        passes, numbers = [pairs for pairs, _ in chosen], [number for _, number in chosen]
+        if numbers[0] < item.take:
+            _LOG.warning(
+                "%s: %s has %s different pairs, fewer than the %s to take; other arms may have "
+                "more",
+                *(place, item.label, f"{numbers[0]:,}", f"{item.take:,}"),
+            )
+    return [pairs * item.times for pairs in passes]
 
 
-def _chosen(pairs: list[Pair], item: DataItem) -> list[Pair]:
-    """Return the rows of the chosen pairs, which a hash of their text without tags selects.
+def _choose(pairs: list[Pair], most: int) -> tuple[list[Pair], int]:
+    """Return the rows of the chosen pairs, and how many different pairs there are to choose from.
 
-    Arms that have the same pairs with different tags therefore choose the same ones.
+    A hash of their text without tags selects them, so arms that have the same pairs with different
+    tags choose the same ones.
     """
-    if item.take is None:
-        return pairs
-    keys = _text_keys(pairs)
+    keys = [xxhash.xxh3_128_intdigest("\x1f".join(map(plain, pair)).encode()) for pair in pairs]
     distinct = sorted(set(keys))
-    if len(distinct) <= item.take:
-        return pairs
-    last = distinct[item.take - 1]
-    return [pair for pair, key in zip(pairs, keys, strict=True) if key <= last]
-
-
-def _text_keys(pairs: list[Pair]) -> list[int]:
-    """Return a hash of the text of each pair, without its tags."""
-    return [xxhash.xxh3_128_intdigest("\x1f".join(map(plain, pair)).encode()) for pair in pairs]
+    if len(distinct) <= most:
+        return pairs, len(distinct)
+    last = distinct[most - 1]
+    return [pair for pair, key in zip(pairs, keys, strict=True) if key <= last], len(distinct)
 
 
 def _directory(item: DataItem, ablation: Ablation, runs: str) -> str:

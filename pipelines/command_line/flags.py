@@ -443,7 +443,9 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: expected a map of options, found {type(value).__name__}")
     if "steps" in value and "steps" not in model.model_fields:
-        raise ConfigError(f"{path}: has steps, so it is a recipe; run it by pairweave run {path}")
+        raise ConfigError(
+            f"{path}: has steps, so it is a recipe; run it with: pairweave run {path}"
+        )
     try:
         check_keys(value, list(model.model_fields))
     except ConfigError as error:

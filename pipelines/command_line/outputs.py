@@ -15,25 +15,20 @@ import pydantic
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import places_of
-from pairweave.transforms.output import run_files
+from pairweave.transforms.output import other_outputs, run_files
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.hub_places import is_data_set
 
 NIGHT = "refresh"
 """The command whose ``output`` is a table."""
 
-_NIGHTS = ("_refresh", "nights")
 _RUNS = "_runs"
-_FIRST = "00000001.json"
 
 _OWN = re.compile(r"^/_|/part-[0-9a-f]{24}\.parquet$")
 """Files that `refresh` itself writes, by their path below the table."""
 
 _FOLDERS = (run_files.DATA, run_files.REJECTS, run_files.MODELS)
 """Directories below an output that a run or an export writes to."""
-
-_OF_RUNS = (*_FOLDERS, "_*", run_files.CARD, "report.html", "symbols.txt")
-"""Names of the files and directories of a run in its own directory."""
 
 _WRITTEN = (*(f"{folder}/*" for folder in _FOLDERS), "_*")
 """Files below an output that a run or an export writes, and that later ones find by patterns."""
@@ -80,14 +75,14 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
     for table, below in _ancestors(path):
         if (is_table and not below) or (below[:1] == [_RUNS] and len(below) > 1):
             continue
-        if _is_table(table):
+        if other_outputs.is_table(table):
             what = "is inside the table of refresh" if below else "is the table of refresh"
             raise ConfigError(
                 f"--{option} {path}: {what} {table}, where refresh alone may write and its vacuum "
                 "deletes all other files; give a place outside of it"
             )
     for table in () if is_table else (files.join(path, folder) for folder in _FOLDERS):
-        if _is_table(table):
+        if other_outputs.is_table(table):
             raise ConfigError(
                 f"--{option} {path}: its files would be written into the table of refresh {table}, "
                 "where refresh alone may write; give another directory"
@@ -108,8 +103,7 @@ def require_outside_runs(option: str, path: str) -> None:
         ConfigError: The output is such a place; names the run.
     """
     for run, below in _ancestors(path):
-        is_own = bool(below) and any(fnmatch.fnmatchcase(below[0], name) for name in _OF_RUNS)
-        if is_own and _is_run(run):
+        if below and run_files.is_own(below[0]) and run_files.is_run(run):
             raise ConfigError(
                 f"--{option} {path}: is inside the run {run}, which must stay as its manifest "
                 "describes it; give a place outside of it"
@@ -204,14 +198,3 @@ def _ancestors(path: str) -> Iterator[tuple[str, list[str]]]:
     real = Path(os.path.realpath(path))
     for place in (real, *real.parents):
         yield str(place), list(real.relative_to(place).parts)
-
-
-def _is_run(directory: str) -> bool:
-    names = (run_files.PLAN, run_files.MANIFEST)
-    return any(files.exists(files.join(directory, name)) for name in names)
-
-
-def _is_table(directory: str) -> bool:
-    if files.is_uri(directory):
-        return files.exists(files.join(directory, *_NIGHTS, _FIRST))
-    return os.path.isdir(os.path.join(directory, *_NIGHTS))  # noqa: PTH112, PTH118 - a string

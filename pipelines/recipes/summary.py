@@ -10,9 +10,6 @@ from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 from pairweave.transforms.text_columns import text_columns
 
-SUMMARY = RECIPE
-"""The file in the directory of a recipe with its steps and their numbers of rows."""
-
 _COLUMNS = ("read", "kept", "rejected")
 
 
@@ -35,6 +32,6 @@ def write(output: str, steps: Sequence[Step]) -> list[str]:
         numbers = [manifest["rows"].get(name) for name in _COLUMNS]
         cells = ["" if number is None else f"{number:,}" for number in numbers]
         rows.append((step.name, step.job, *cells))
-    path = files.join(output, SUMMARY)
+    path = files.join(output, RECIPE)
     files.write_alone(path, to_json({"steps": entries}))
     return [*text_columns(rows, left=2), f"summary: {path}"]

@@ -1,7 +1,6 @@
 """Files that a job writes in addition to its run, at paths given by the user."""
 
 import dataclasses
-import fnmatch
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,20 +11,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.line_files.link_lines import LinesOf, check_copies, collect_lines
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.whole_files import packed_as
-
-_WRITTEN = (
-    run_files.CARD,
-    "report.html",
-    "data",
-    "data/*",
-    "_*",
-    "rejects",
-    "rejects/*",
-    "models",
-    "models/*",
-)
-"""Names of the files and directories that a run writes in its directory."""
+from pairweave.transforms.storage.whole_files import write_packed
 
 _LEADING = ("pairs", "source")
 """Roles of the files by whose lines the pairs of a corpus are numbered."""
@@ -45,7 +31,7 @@ class BesideFile:
 
     def write(self) -> None:
         """Write the file, compressed according to its name."""
-        files.write_alone(self.path, packed_as(self.path, self.content()))
+        write_packed(self.path, self.content())
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:
@@ -71,7 +57,7 @@ def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> 
     parent, _, name = files.absolute(path).rpartition("/")
     if f"{parent}/".startswith(files.absolute(output).rstrip("/") + "/"):
         inside = files.absolute(path)[len(files.absolute(output).rstrip("/")) + 1 :]
-        if any(fnmatch.fnmatchcase(inside, pattern) for pattern in _WRITTEN):
+        if run_files.is_own(inside):
             raise ConfigError(f"--{option} {path}: the run writes {inside} itself; name another")
         return
     if files.is_uri(path):

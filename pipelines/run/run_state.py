@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from pairweave.transforms.commit.checking import BATCH
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.documents.receipt_models import ShardReceipt
 from pairweave.transforms.output.documents.run_note_model import read_run_note
-from pairweave.transforms.output.other_outputs import what_is_here
+from pairweave.transforms.output.other_outputs import require_run
 from pairweave.transforms.output.receipts import REQUESTS
 from pairweave.transforms.output.run_files import (
     MANIFEST,
@@ -79,9 +78,7 @@ def read_state(output: str) -> RunState:
     Raises:
         ConfigError: There is no run in this directory.
     """
-    if not files.exists(files.join(output, PLAN)):
-        said = f"there is no run here: {PLAN} is missing{what_is_here(output)}"
-        raise ConfigError(f"{output}: {said}")
+    require_run(output)
     plan = read_plan(files.join(output, PLAN))
     digest = plan_digest(plan)
     names = files.list_names(files.join(output, RECEIPTS))

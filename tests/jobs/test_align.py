@@ -99,6 +99,7 @@ def test_copies_beside_different_texts_are_refused_before_the_run(directory):
         ("corpus.de", "is an input and would be overwritten"),
         ("refused/report.html", "the run writes report.html itself"),
         ("refused/rejects/x", "the run writes rejects/x itself"),
+        ("refused/symbols.txt", "the run writes symbols.txt itself"),
     ],
 )
 def test_a_path_that_cannot_be_written_is_found_before_the_run(directory, path, message):

@@ -378,16 +378,18 @@ def test_a_model_of_other_languages_is_refused(finished, tmp_path, swapped):
 
 def test_the_files_of_a_model_are_not_overwritten(finished, tmp_path):
     directory, _ = finished
-    model = shutil.copytree(directory / "out/models/hmm", tmp_path / "model")
-    about = model / "about.json"
-    kept = about.read_bytes()
-    status, _, errors = runs.run_here(
-        *(*command()[:9], "--model", model, "--output", tmp_path / "out", "--beads", about),
-        cwd=directory,
-    )
-    assert status == 2
-    assert "is an input" in errors
-    assert about.read_bytes() == kept
+    of_run = directory / "out/models/hmm"
+    copied = shutil.copytree(of_run, tmp_path / "model")
+    for model, reason in ((of_run, "is inside the run"), (copied, "is an input")):
+        about = model / "about.json"
+        kept = about.read_bytes()
+        status, _, errors = runs.run_here(
+            *(*command()[:9], "--model", model, "--output", tmp_path / "out", "--beads", about),
+            cwd=directory,
+        )
+        assert status == 2
+        assert reason in errors
+        assert about.read_bytes() == kept
 
 
 def test_beads_of_documents_without_sentences_keep_their_place(finished, tmp_path):

@@ -18,7 +18,7 @@ from pairweave.transforms.filtering import scored_shards
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.documents.plan_model import read_plan
-from pairweave.transforms.output.other_outputs import what_is_here
+from pairweave.transforms.output.other_outputs import require_run
 from pairweave.transforms.output.run_files import (
     CARD,
     DATA,
@@ -90,9 +90,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
             outside it, or one of its directories is a link.
     """
     plan_path = files.join(output, PLAN)
-    if not files.exists(plan_path):
-        said = f"there is no run here: {PLAN} is missing{what_is_here(output)}"
-        raise ConfigError(f"{output}: {said}")
+    require_run(output)
     plan = _read_plan(output, plan_path)
     path = files.join(output, MANIFEST)
     manifest = read_manifest(path) if files.exists(path) else None

@@ -63,18 +63,24 @@ class MarkupRow:
             for side in SIDES
         )
 
-    def is_native(self, names: frozenset[str], needed: str) -> bool:
+    def is_native(
+        self, names: frozenset[str], needed: str, is_own: Callable[[str], bool] | None = None
+    ) -> bool:
         """Return True if all tags are already inline elements of a format.
 
         Args:
             names: Names of the format's inline elements.
             needed: Regular expression that the first tag of each element must match.
+            is_own: Tells whether a tag with one of these names is one of the format, and not one of
+                another format with the same names; None if there is no such other format.
         """
         for side in SIDES:
             seen = set()
             for tag in self.side_tags(side):
                 match = _NATIVE.match(tag.raw)
                 if match is None or match[1] not in names:
+                    return False
+                if is_own is not None and not is_own(tag.raw):
                     return False
                 whole = tag.raw.endswith(("/>", f"</{match[1]}>")) and tag.raw[1] != "/"
                 if (match[1] in CODES) != whole:

@@ -339,10 +339,13 @@ def write_xliff(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     yield (b"</body>\n</file>\n" if group is not None else b"") + b"</xliff>\n"
 
 
+def _is_own(raw: str) -> bool:
+    """Return True if a tag is not one of XLIFF 2 with the same name."""
+    return _OF_VERSION_2.match(raw) is None
+
+
 def _unit(row: MarkupRow) -> str:
-    native = row.is_native(_OWN_TAGS, IDENTIFIED) and not any(
-        _OF_VERSION_2.match(tag.raw) for side in SIDES for tag in row.side_tags(side)
-    )
+    native = row.is_native(_OWN_TAGS, IDENTIFIED, _is_own)
     nests = row.nests()
 
     def written(tag: SideTag) -> str:

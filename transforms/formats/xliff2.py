@@ -73,9 +73,7 @@ def write_xliff2(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
 
 
 def _unit(row: MarkupRow) -> str:
-    native = row.is_native(_OWN_TAGS, IDENTIFIED) and all(
-        _is_own(tag.raw) for side in SIDES for tag in row.side_tags(side)
-    )
+    native = row.is_native(_OWN_TAGS, IDENTIFIED, _is_own)
     nests = row.nests()
     data: dict[str, str] = {}
 

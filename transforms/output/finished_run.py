@@ -269,9 +269,4 @@ def run_of(path: str) -> str | None:
         parents = [path.rpartition("/")[0]]
     else:
         parents = [str(parent) for parent in Path(path).resolve().parents]
-    for parent in parents:
-        if any(
-            files.exists(files.join(parent, name)) for name in (run_files.PLAN, run_files.MANIFEST)
-        ):
-            return parent
-    return None
+    return next(filter(run_files.is_run, parents), None)

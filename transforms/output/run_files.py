@@ -1,6 +1,7 @@
 """Files of a run: their names, their entries in receipts and the manifest, and JSON."""
 
 import dataclasses
+import fnmatch
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +20,9 @@ DATA = "data"
 REJECTS = "rejects"
 MODELS = "models"
 
+OWN_NAMES = (DATA, REJECTS, MODELS, CARD, "report.html", "symbols.txt", "_*")
+"""Names of the files and directories that a run writes in its directory, as glob patterns."""
+
 WRITES_ROWS = "writes_rows"
 """The entry of a plan that is false if the job writes a model and rejects, but no rows."""
 
@@ -28,6 +32,21 @@ Json = dict[str, Any]
 def writes_rows(plan: Mapping[str, object]) -> bool:
     """Tell whether the job of a plan writes rows."""
     return bool(plan.get(WRITES_ROWS, True))
+
+
+def is_run(directory: str) -> bool:
+    """Tell whether a directory or URI is the output of a run, finished or not."""
+    return any(files.exists(files.join(directory, name)) for name in (PLAN, MANIFEST))
+
+
+def is_own(below: str) -> bool:
+    """Tell whether a path, given below the directory of a run, is one that the run writes.
+
+    >>> is_own("data/part-00000-of-00001.parquet"), is_own("_plan.json"), is_own("links.txt")
+    (True, True, False)
+    """
+    first = below.partition("/")[0]
+    return any(fnmatch.fnmatchcase(first, name) for name in OWN_NAMES)
 
 
 def plan_digest(plan: Mapping[str, object]) -> str:

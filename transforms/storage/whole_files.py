@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 import zstandard
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage import disk_files
+from pairweave.transforms.storage import disk_files, files
 
 
 def require_apart(paths: Iterable[str | None]) -> None:
@@ -57,6 +57,15 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
     final.parent.mkdir(parents=True, exist_ok=True)
     with disk_files.opened_temporary(path) as stored, _packed(stored, final.suffix) as out:
         yield out
+
+
+def write_packed(path: str, data: bytes) -> None:
+    """Write a file or URI as a whole, compressed if its name ends in ``.gz`` or the like.
+
+    Raises:
+        OSError: As for `files.write_alone`.
+    """
+    files.write_alone(path, packed_as(path, data))
 
 
 def packed_as(path: str, data: bytes) -> bytes:

@@ -28,8 +28,7 @@ from pairweave.transforms.metrics.tags.translation_judgement import (
 from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 from pairweave.transforms.option_places import FILE, FILES, FINISHED_RUNS, OUTPUT
 from pairweave.transforms.output.finished_run import FinishedRun
-from pairweave.transforms.storage import files
-from pairweave.transforms.storage.whole_files import packed_as, require_outputs_apart
+from pairweave.transforms.storage.whole_files import require_outputs_apart, write_packed
 from pairweave.transforms.text.iso_languages import primary_tag
 
 
@@ -95,7 +94,7 @@ def main(
         scores = evaluate_tags(texts, config, spans, shift=tag_shift)
         shown = scores.render()
     if lines is not None:
-        files.write_alone(lines, packed_as(lines, scores.render_lines().encode()))
+        write_packed(lines, scores.render_lines().encode())
     terminal.say(shown)
     return 0
 

@@ -15,7 +15,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, FILE, FILES, OUTPUT
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_lines
-from pairweave.transforms.storage.whole_files import packed_as, require_outputs_apart
+from pairweave.transforms.storage.whole_files import require_outputs_apart, write_packed
 from pairweave.transforms.symbols.representations import SELF_TRANSLATED, self_translations, symbols
 from pairweave.transforms.text.piece_settings import piece_advice
 
@@ -78,12 +78,12 @@ def main(*, options: TagsVocabularyOptions) -> int:
         facts["tokenizer"] = extend_tokenizer(options.tokenizer, listed, options.output_tokenizer)
     if options.output is not None:
         data = "".join(f"{symbol}\n" for symbol in listed).encode()
-        files.write_alone(options.output, packed_as(options.output, data))
+        write_packed(options.output, data)
         terminal.warn(piece_advice(options.output, shifted=None))
     if options.self_translations is not None:
         rows = self_translations(representation, options.max_tags)
         data = "".join(f"{source}\t{target}\n" for source, target in rows).encode()
-        files.write_alone(options.self_translations, packed_as(options.self_translations, data))
+        write_packed(options.self_translations, data)
     terminal.say(orjson.dumps(facts).decode())
     return 0
 

@@ -85,7 +85,10 @@ def test_a_wrong_option_is_named(words, message):
     ("text", "message"),
     [
         ("outptu: x", "unknown key outptu, did you mean output"),
-        ("steps: {}", r"c\.yaml: has steps, so it is a recipe; run it by pairweave run .*c\.yaml$"),
+        (
+            "steps: {}",
+            r"c\.yaml: has steps, so it is a recipe; run it with: pairweave run .*c\.yaml$",
+        ),
         ("- 1", "expected a map"),
         ("a: [", "not valid YAML"),
         (

@@ -364,8 +364,12 @@ def test_a_percentage_is_0_or_100_only_if_it_is_exactly_that(share, text):
 
 def test_a_report_is_never_written_into_a_run(run, tmp_path):
     output, _, page = run
-    for path in ("report.html", "new.html", "rejects/new.html"):
-        with pytest.raises(ConfigError, match=r"is inside the run .*; give a"):
+    for path, advice in (
+        ("report.html", "give a place outside of it"),
+        ("new.html", "give another file"),
+        ("rejects/new.html", "give a place outside of it"),
+    ):
+        with pytest.raises(ConfigError, match=f"is inside the run .*; {advice}"):
             command.main("report", [output, "--output", files.join(output, path)])
     assert files.read_bytes(files.join(output, "report.html")).decode() == page
     target = str(tmp_path / "deep" / "page.html")

@@ -381,16 +381,18 @@ def test_files_that_do_not_fit_are_refused(written, hypothesis, reference, code)
     assert caught.value.code == code
 
 
-def test_the_command_prints_all_and_writes_what_each_line_says(written, tmp_path, capsys):
+@pytest.mark.parametrize("name", ["lines.jsonl", "lines.jsonl.gz"])
+def test_the_command_prints_all_and_writes_what_each_line_says(written, tmp_path, capsys, name):
     text = written("h", '<g id="1">a</g>\n')
-    lines = tmp_path / "lines.jsonl.gz"
+    lines = tmp_path / name
     arguments = ["tags", text, text, "--source", text, "--syntax", "xliff", "--bleu_words", "off"]
     assert (
         evaluate_command.main("evaluate", [*arguments, "--lines", str(lines), "--tag_shift"]) == 0
     )
     actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
     assert (actual["lines"], actual["bleu"], actual["f1"]) == (1, None, 1)
-    assert json.loads(gzip.decompress(lines.read_bytes()))["f1"] == [1]
+    data = lines.read_bytes()
+    assert json.loads(gzip.decompress(data) if name.endswith(".gz") else data)["f1"] == [1]
 
 
 def test_the_command_takes_the_language_of_json(written, capsys):
