@@ -52,7 +52,7 @@ def main(*, options: StreamCommandOptions) -> int:
     if unused:
         raise ConfigError(
             f"--skip {options.skip}: only {options.skip - unused} rows are left from --start "
-            f"{options.start} to the end of {options.epochs} epochs"
+            f"{options.start} to the end of --epochs {options.epochs}"
         )
     out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
     terminal.note(f"{done.rows:,} rows in {options.epochs} epochs{out}")
