@@ -70,11 +70,17 @@ JOBS = {
     "augment_profile": ("augment", *FITTED, "--tag_profile", "{directory}/profile.json"),
     "augment_indexed": ("augment", *FITTED, "--inline_tags", "index", "--tags_differ", "keep"),
     "augment_fragments": ("augment", *FITTED, "--method", "fragment"),
+    "augment_confirmed": ("augment", *FITTED, "--second_aligner", "hmm:{directory}/fit_viterbi"),
     "align_viterbi": ("align", *VITERBI),
 }
 """Options of jobs by the names of their outputs; ``{directory}`` is where the texts are."""
 
 KOREAN = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.ko")
+JAPANESE = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.ja")
+PARAGRAPHS = (
+    *("--source_input", "{directory}/paragraphs.en", "--paragraphs", "first", "--allow_empty"),
+    *("--target_input", "{directory}/paragraphs.de"),
+)
 BOTH_TAGGED = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.de")
 PLAIN_TARGET = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/plain.de")
 LANGUAGES = ("--source_lang", "en", "--target_lang", "de")
@@ -89,6 +95,8 @@ COMMANDS = {
     "paper.de": (*PROJECT, "--rules", "paper"),
     "weights.json": LEARN,
     "fit_korean": ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1"),
+    "fit_japanese": ("fit", *JAPANESE, "--target_lang", "ja", "--workers", "1"),
+    "bitext_paragraphs": ("bitext", *PARAGRAPHS, *LANGUAGES, "--workers", "1"),
     "stream": ("stream", "{directory}/align", "--epochs", "1"),
     "stream_kept": ("stream", "{directory}/augment", "--epochs", "1"),
     "symmetrize": ("symmetrize", "{directory}/links", "{directory}/links"),
@@ -217,7 +225,8 @@ def _command_lines(directory: Path) -> dict[str, list[str]]:
 
 def _outputs_read(words: list[str], directory: Path) -> set[str]:
     """Return the names of the outputs of others that a command line reads."""
-    return {name for name in (*JOBS, *COMMANDS) if str(directory / name) in words}
+    ends = {name: str(directory / name) for name in (*JOBS, *COMMANDS)}
+    return {name for name, end in ends.items() if any(word.endswith(end) for word in words)}
 
 
 def _output(name: str, directory: Path) -> tuple[str, ...]:
@@ -238,9 +247,14 @@ def _write_texts(directory: Path) -> None:
             lines.append(f"{' '.join(line)} {row}.\n")
         (directory / f"text.{name}").write_text("".join(lines))
         (directory / f"marked.{name}").write_text("".join(marked))
+        parts = ["".join(lines[first : first + 5]) for first in range(0, PAIRS, 5)]
+        (directory / f"paragraphs.{name}").write_text("\n".join(parts))
     german = (directory / "text.de").read_text()
     (directory / "plain.de").write_text(re.sub("</?b>", "", german))
     (directory / "text.ko").write_text(german.replace("a", "집에서").replace("u", "개를"))
+    (directory / "text.ja").write_text(
+        german.replace(" ", "").replace("a", "家で").replace("u", "犬を")
+    )
     links = " ".join(f"{place}-{place}" for place in range(9))
     (directory / "links").write_text(f"{links}\n" * PAIRS)
 

@@ -20,6 +20,7 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
+from pairweave.transforms.storage.whole_files import require_plain_name
 
 _LABELS = {"1": True, "0": False}
 
@@ -39,6 +40,7 @@ def main(
 ) -> int:
     """Fit weights from the command line."""
     check_folder(output)
+    require_plain_name(output, "a file of weights")
     run = open_run(directory)
     rows = read_rows(run)
     labelled = read_labels(labels)

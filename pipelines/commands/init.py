@@ -35,6 +35,7 @@ from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_FILE
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files as stored
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
+from pairweave.transforms.storage.whole_files import require_plain_name
 from pairweave.transforms.text.control_characters import visible_line
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
@@ -75,6 +76,7 @@ def main(
     ] = "pairweave.yaml",
 ) -> int:
     """Inspect files and write a YAML file."""
+    require_plain_name(output, "a file of options")
     if stored.exists(output):
         raise ConfigError(f"{output}: already exists; give another --output, or delete it")
     input_options = _input(files)

@@ -122,6 +122,27 @@ def test_links_as_text_compile_nothing(site, tmp_path):
     assert compiled(tmp_path / "cache") == []
 
 
+def test_aligning_paragraphs_first_compiles_nothing(site, tmp_path):
+    sides = zip(*(corpora.sentence(number) for number in range(60)), strict=True)
+    for language, lines in zip(("en", "de"), sides, strict=True):
+        parts = ["\n".join(lines[first : first + 5]) for first in range(0, 60, 5)]
+        (tmp_path / f"text.{language}").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    words = ["bitext", "--source_input", tmp_path / "text.en", "--target_input"]
+    words += [tmp_path / "text.de", "--source_lang", "en", "--target_lang", "de", "--allow_empty"]
+    words += ["--paragraphs", "first", "--output", tmp_path / "out"]
+    run(site, tmp_path / "cache", *words)
+    assert compiled(tmp_path / "cache") == []
+
+
+def test_a_second_aligner_compiles_nothing(site, tmp_path):
+    fit = command_of("fit", tmp_path)
+    run(site, tmp_path / "cache", *fit, "--output", tmp_path / "model")
+    words = command_of("augment", tmp_path)
+    words += ["--second_aligner", f"hmm:{tmp_path}/model", "--output", tmp_path / "out"]
+    run(site, tmp_path / "cache", *words)
+    assert compiled(tmp_path / "cache") == []
+
+
 def test_tags_are_put_back_without_compiling(site, tmp_path):
     sides = [corpora.sentence(number) for number in range(60)]
     tagged = [f"<b>{source.replace(' ', '</b> ', 1)}\n" for source, _ in sides]

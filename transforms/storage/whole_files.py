@@ -14,6 +14,7 @@ import zstandard
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import disk_files, files
+from pairweave.transforms.storage.byte_streams import without_compression
 
 
 def require_apart(paths: Iterable[str | None]) -> None:
@@ -42,6 +43,21 @@ def require_outputs_apart(inputs: Iterable[str | None], outputs: Iterable[str | 
     """
     read = {os.path.realpath(path): path for path in inputs if path is not None}
     require_apart([*read.values(), *outputs])
+
+
+def require_plain_name(path: str, what: str) -> None:
+    """Check that a file that is never compressed is not called like a compressed one.
+
+    Args:
+        path: The file to be written.
+        what: What it holds, for the message.
+
+    Raises:
+        ConfigError: Its name ends in ``.gz`` or the like.
+    """
+    plain = without_compression(path)
+    if plain != path:
+        raise ConfigError(f"{path}: {what} is not compressed; give a name such as {plain}")
 
 
 @contextlib.contextmanager

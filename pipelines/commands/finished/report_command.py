@@ -15,6 +15,7 @@ from pairweave.transforms.output.finished_run import FinishedRun, run_of
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.whole_files import require_plain_name
 
 PAGE = b"<title>pairweave "
 _HEAD = 1_000
@@ -56,6 +57,7 @@ def write(path: str, page: str) -> None:
     Raises:
         ConfigError: The page cannot be written there.
     """
+    require_plain_name(path, "a page")
     run = run_of(path)
     if run is not None:
         raise ConfigError(

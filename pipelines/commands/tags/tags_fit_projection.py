@@ -18,6 +18,7 @@ from pairweave.transforms.storage.whole_files import (
     open_whole,
     require_apart,
     require_outputs_apart,
+    require_plain_name,
 )
 
 FEWEST = 200
@@ -30,6 +31,7 @@ def main(*, options: TagsFitProjectionOptions) -> int:
     check_links(options, "tags fit_projection")
     require_apart([options.source_input, options.target_input, options.output])
     require_outputs_apart(read_once(options), [options.output])
+    require_plain_name(options.output, "a file of weights")
     segments = _segments(options)
     elements = sum(len(segment.elements) for segment in segments)
     if elements < FEWEST:

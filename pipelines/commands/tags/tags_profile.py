@@ -16,7 +16,7 @@ from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
-from pairweave.transforms.storage.whole_files import require_outputs_apart
+from pairweave.transforms.storage.whole_files import require_outputs_apart, require_plain_name
 from pairweave.transforms.tags.tag_profile import learn_profile
 
 
@@ -33,6 +33,7 @@ def main(
 ) -> int:
     """Run the command from its command line."""
     require_outputs_apart([input, target_input], [output])
+    require_plain_name(output, "a tag profile")
     sources = read_texts(input)
     targets = None
     if target_input is not None:

@@ -201,5 +201,8 @@ def test_no_file_but_a_page_is_replaced(outputs, tmp_path):
     assert status == 2
     assert "exists and is not a page of pairweave" in errors
     assert other.read_text() == "a text\n"
+    status, _, errors = runs.run_here("compare", *outputs, "--output", tmp_path / "page.html.gz")
+    assert status == 2
+    assert "a page is not compressed; give a name such as" in errors
     for _ in range(2):
         runs.run_well_here("compare", *outputs, "--output", tmp_path / "page.html")
