@@ -8,7 +8,7 @@ KINDS = {
     "no_letters": "a side without letters, such as a column of numbers",
     "other_columns": "columns or fields that hold the texts and are not read",
     "header": "a first line that names the columns and is read as a pair",
-    "misaligned": "lines that are no translations of those beside them",
+    "misaligned": "lines that are not translations of their counterparts",
     "moved": "lines whose translations are some lines further on or back",
     "inline_tags": "tags in texts, such as <b> or <g id=1>, that are read as text",
     "placeholders": "placeholders in texts, such as {0} or %s",

@@ -187,7 +187,7 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         message = (
             "the aligner is fitted on the documents alone and learns the very pairs that it then "
             "scores, so aligners of half the pairs judge the documents; if there are few pairs, "
-            "documents that are no translations of each other may be kept: give "
+            "documents that are not translations of each other may be kept: give "
             "parallel text (--parallel_source_input, --parallel_target_input) or a fitted --model "
             "if there may be any"
         )

@@ -417,7 +417,7 @@ def test_a_fit_on_nothing_but_the_documents_is_noted(finished, tmp_path):
     words = (*command()[:9], "--output", tmp_path / "out", "--plan_only")
     status, text, _ = runs.run_here(*words, cwd=directory)
     assert status == 0
-    assert "documents that are no translations of each other may be kept" in text
+    assert "documents that are not translations of each other may be kept" in text
     model = ("--model", directory / "out/models/hmm")
     assert "no_parallel_text" not in runs.run_here(*words, *model, cwd=directory)[1]
 

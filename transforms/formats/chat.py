@@ -19,13 +19,13 @@ from pairweave.transforms.symbols.mask import MASK
 _BETWEEN = " from {source_lang} to {target_lang}"
 TRANSLATE = f"Translate{_BETWEEN}:\n\n{{source}}"
 TRANSLATE_TAGS = (
-    f"Translate{_BETWEEN}. Keep each tag, round the words that translate those that it "
-    "surrounds:\n\n{source}"
+    f"Translate{_BETWEEN}. Keep every tag, and place it around the words that translate those "
+    "inside it in the source:\n\n{source}"
 )
 SUGGEST = (
-    f"In this translation{_BETWEEN}, {MASK} stands for what is "
-    "missing or wrong. Answer with the text for its place alone, or with nothing if nothing is "
-    "needed there.\n\nText: {source}\n\nTranslation: {masked}"
+    f"In this translation{_BETWEEN}, {MASK} marks text that is "
+    "missing or wrong. Answer only with the text that belongs there, or with nothing if nothing "
+    "is needed.\n\nText: {source}\n\nTranslation: {masked}"
 )
 INSTRUCTIONS = {"augment": TRANSLATE, "filter": TRANSLATE, "suggest": SUGGEST}
 """The user's message by job; `TRANSLATE_TAGS` for rows with tags. Unknown languages are omitted."""

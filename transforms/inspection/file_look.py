@@ -246,15 +246,19 @@ class FileLook:
             # Not every line of a file of markup is a pair.
             lines = int(((every >= first) & (every <= last)).sum())
             rest = stretch.elsewhere
-            shown = f"evidence {stretch.mean:.1f} a pair, "
+            shown = f"evidence {stretch.mean:.1f} per pair, "
             shown += f"{rest:.1f} in the rest of the file, " if rest is not None else ""
-            shown += f"{stretch.chance:.1f} between lines taken at random"
+            shown += f"{stretch.chance:.1f} between random lines"
             if stretch.move is None:
-                what = counted(lines, "line is no translation", "lines are no translations")
-                what += f" of those beside them ({shown})"
+                what = counted(
+                    lines,
+                    "line is not a translation of its counterpart",
+                    "lines are not translations of their counterparts",
+                )
+                what += f" ({shown})"
                 if lines == len(every):
-                    what = "the lines of the two sides do not belong together: no more alike "
-                    what += "than lines taken at random"
+                    what = "the lines of the two sides do not match: they are no more alike "
+                    what += "than random lines"
                 yield Finding("misaligned", self._name, first, last, lines, what, REJECT, curve)
                 curve = ()
                 continue
@@ -302,7 +306,7 @@ class FileLook:
                     "repeated_side",
                     lines,
                     texts == values[most],
-                    f"the same {name} stands beside {beside:,} different texts",
+                    f"the same {name} occurs with {beside:,} different texts",
                     file=self._sides[side],
                 )
         equal = hashes[0] == hashes[1]
@@ -319,7 +323,7 @@ class FileLook:
     def _damaged(self, lines: np.ndarray) -> Iterator[Finding]:
         marks = np.concatenate(self._marks, axis=1)
         controls = np.concatenate(self._controls, axis=1)
-        anew = "make the file anew from its source, or filter rejects them"
+        anew = "recreate the file from its source, or let filter reject them"
         share = LEAST_SHARE * len(lines)
         for kind, damaged, least, what, option in (
             ("encoding", marks & REPLACED != 0, min(share, LEAST_ROWS), AS_LOST, anew),

@@ -51,7 +51,7 @@ class LineShift:
         """
         where = f"from line {self.line:,} on"
         if self.move is None:
-            return f"{where} lines are no translations of those beside them"
+            return f"{where} lines are not translations of their counterparts"
         return f"{where} the target is {moved_by(self.move)}"
 
 

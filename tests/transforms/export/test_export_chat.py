@@ -63,8 +63,8 @@ def test_a_tagged_pair_is_an_instruction_with_its_source_and_an_answer_with_its_
     (pair,) = [each for each in messages(tagged, tmp_path / "out") if each[1][1] == target]
     assert pair[0] == (
         "user",
-        "Translate from en to de. Keep each tag, round the words that translate those that it "
-        f"surrounds:\n\n{source}",
+        "Translate from en to de. Keep every tag, and place it around the words that translate "
+        f"those inside it in the source:\n\n{source}",
     )
     assert pair[1] == ("assistant", target)
 
@@ -101,7 +101,7 @@ def test_own_messages_have_the_texts_of_the_row_and_braces_in_those_are_text(tmp
 def test_unknown_languages_are_left_out(tmp_path):
     run = suggestions(tmp_path / "run", {**EXAMPLE, "source_lang": "und"})
     ((user, _),) = messages(run, tmp_path / "out")
-    assert user[1].startswith("In this translation, <MASK_REP> stands for")
+    assert user[1].startswith("In this translation, <MASK_REP> marks text")
 
 
 @pytest.mark.parametrize(

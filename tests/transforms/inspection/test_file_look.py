@@ -279,7 +279,7 @@ def test_of_a_file_that_has_moved_as_a_whole_no_rest_is_told(tmp_path, clean, la
     (finding,) = look(tmp_path, source, moved)
     assert (finding.kind, finding.count) == ("moved", LINES)
     said = rf"from line 1 to 1,500 the target is 1 line {'ahead' if late < 0 else 'behind'} \("
-    said += r"evidence -?\d\.\d a pair, -?\d\.\d between lines taken at random\)"
+    said += r"evidence -?\d\.\d per pair, -?\d\.\d between random lines\)"
     assert re.fullmatch(said, finding.evidence)
 
 

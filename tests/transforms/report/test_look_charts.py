@@ -54,7 +54,7 @@ def test_files_of_one_name_in_several_corpora_have_their_own_curves():
 def test_a_table_has_what_was_found_where_and_what_to_do():
     (row,) = shown_look(manifest(stretch(201, 250)))["rows"]
     assert (row["lines"], row["what to do"]) == ("201 to 250", "leave out")
-    assert row["what"] == "lines that are no translations of those beside them"
+    assert row["what"] == "lines that are not translations of their counterparts"
 
 
 def test_a_finding_on_a_whole_file_has_no_lines():

@@ -86,7 +86,7 @@ def test_lines_after_as_many_others_as_cannot_be_told_belong_nowhere(clean):
     shift = found(source, other)
     assert shift.move is None
     assert abs(shift.line - 401) <= 12
-    assert shift.message.endswith("on lines are no translations of those beside them")
+    assert shift.message.endswith("on lines are not translations of their counterparts")
 
 
 @pytest.mark.parametrize("place", [150, 290, 310, 650, 1_000])
