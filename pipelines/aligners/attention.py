@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import WordAlignerOptions
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.option_places import Use
 from pairweave.transforms.option_values import require_choice
@@ -82,8 +83,8 @@ class Attention(JobAligner):
                 raise InputError(
                     "line_count_mismatch",
                     source.path,
-                    f"has attention of {len(aligner)} lines, but the gold set has "
-                    f"{gold.num_rows} pairs",
+                    f"has attention of {counted(len(aligner), 'line')}, but the gold set has "
+                    f"{counted(gold.num_rows, 'pair')}",
                 )
             return aligner
 

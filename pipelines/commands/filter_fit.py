@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
 from pairweave.transforms.filtering.score import fit_weights, score
@@ -47,8 +48,8 @@ def main(
     read = run.manifest["rows"]["read"]
     if read != len(labelled):
         raise ConfigError(
-            f"{labels}: has {len(labelled)} labels, but {directory} was made of {read} lines; give "
-            "one label for each line of the input"
+            f"{labels}: has {counted(len(labelled), 'label')}, but {directory} was made of "
+            f"{counted(read, 'line')}; give one label for each line of the input"
         )
     lines = rows.column("line").to_numpy()
     if len(lines) and lines.max() > read:

@@ -8,6 +8,7 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.leftovers import Leftover, find_leftovers, remove
+from pairweave.transforms.counted import counted
 from pairweave.transforms.option_places import DIRECTORY
 from pairweave.transforms.storage import files
 
@@ -46,4 +47,4 @@ def _lines(leftovers: list[Leftover], *, dry: bool) -> list[str]:
     ]
     size = sum(leftover.size for leftover in leftovers)
     verb = "would remove" if dry else "removed"
-    return [*lines, f"  {verb} {len(leftovers):,} files of {size:,} bytes"]
+    return [*lines, f"  {verb} {counted(len(leftovers), 'file')} of {size:,} bytes"]

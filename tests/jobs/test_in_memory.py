@@ -208,7 +208,7 @@ def test_links_of_two_directions_are_combined():
     assert actual.schema == pa.schema([("links", pa.list_(link))])
     shown = [[(x["source"], x["target"]) for x in cell] for cell in actual["links"].to_pylist()]
     assert shown == [[(0, 0), (1, 1), (2, 1)], [], [(0, 1)]]
-    with pytest.raises(pairweave.PairweaveError, match=r"^forward: has 1 lines, but reverse"):
+    with pytest.raises(pairweave.PairweaveError, match=r"^forward: has 1 line, but reverse"):
         pairweave.symmetrize(["0-0"], [])
 
 

@@ -113,7 +113,7 @@ def test_each_text_keeps_the_starts_of_its_own_tokens():
         ("attention:a.npz:method=best", "method"),
         ("attention:a.npz:heads=1", "unknown setting heads; expected method, layer, head, pieces"),
         ("attention:flat.npz:layer=all", "the file has no layers to list"),
-        ("attention:flat.npz", "has attention of 1 lines, but the gold set has 3 pairs"),
+        ("attention:flat.npz", "has attention of 1 line, but the gold set has 3 pairs"),
         ("attention:none.npz:layer=0", "none.npz"),
     ],
 )

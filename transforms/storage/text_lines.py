@@ -8,6 +8,7 @@ the first line is not text. Files are read in blocks, so memory does not grow wi
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import (
@@ -187,8 +188,8 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
     raise InputError(
         "line_count_mismatch",
         paths[odd],
-        f"has {counts[odd]} lines, but {paths[other]} has {counts[other]}; each must have one line "
-        "for each sentence pair",
+        f"has {counted(counts[odd], 'line')}, but {paths[other]} has {counts[other]:,}; each must "
+        "have one line for each sentence pair",
     )
 
 

@@ -20,6 +20,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
 from pairweave.transforms.links.pharaoh import format_links, read_links
@@ -155,8 +156,8 @@ def check_gold(options: EvaluateAlignersOptions, texts: pa.Table) -> None:
         raise InputError(
             "line_count_mismatch",
             str(gold),
-            f"has {lines} lines, but the gold set has {pairs} pairs; give one line of links per "
-            "pair",
+            f"has {counted(lines, 'line')}, but the gold set has {counted(pairs, 'pair')}; give "
+            "one line of links per pair",
         )
     warning = _compare("\n" * pairs, options).warning
     check_words(gold, texts, one_based=options.one_based)

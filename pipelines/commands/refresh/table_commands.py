@@ -17,6 +17,7 @@ from pairweave.pipelines.refresh.upkeep.forget import forget
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify
 from pairweave.transforms.config import Seed
+from pairweave.transforms.counted import counted
 from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE
 
 
@@ -124,7 +125,7 @@ def _vacuum(
     names = vacuum(table, retention, dry=dry)
     if dry and names:
         terminal.say("\n".join(names))
-    terminal.say(f"{len(names)} files {'would be ' if dry else ''}deleted")
+    terminal.say(f"{counted(len(names), 'file')} {'would be ' if dry else ''}deleted")
     return 0
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.transforms import schemas
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.attention import Attention
 from pairweave.transforms.links.given_links import out_of_range
@@ -153,5 +154,6 @@ def _require_lines(name: str, count: int, options: TagOptions) -> None:
         raise InputError(
             "line_count_mismatch",
             name,
-            f"has links of {count} lines, but {options.source_input} has {lines} lines",
+            f"has links of {counted(count, 'line')}, but {options.source_input} has "
+            f"{counted(lines, 'line')}",
         )

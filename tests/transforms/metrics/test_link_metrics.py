@@ -69,7 +69,7 @@ def test_the_error_rate_is_that_of_nltk(sure, others, found):
 
 
 def test_unequal_line_counts_are_refused(score):
-    with pytest.raises(InputError, match=r"has 1 lines, but .* has 2;.*line_count_mismatch"):
+    with pytest.raises(InputError, match=r"has 1 line, but .* has 2;.*line_count_mismatch"):
         score("0-0\n", "0-0\n1-1\n")
 
 

@@ -183,7 +183,7 @@ def test_a_second_system_of_another_length_is_refused(directory, tmp_path):
         *command, "--baseline", tmp_path / "short", cwd=directory
     )  # fmt: skip
     assert status == 2
-    assert "short: has 1 lines, but good has 300" in errors
+    assert "short: has 1 line, but good has 300" in errors
 
 
 TAGGED = [f"the <b>house {n}</b> is <i>red</i> and <b>old</b>, too" for n in range(40)]

@@ -160,7 +160,7 @@ def test_what_cannot_be_compared_is_said_at_once(directory, more, message):
 @pytest.mark.parametrize(
     ("gold", "more", "message"),
     [
-        ("0-0\n", (), f"has 1 lines, but the gold set has {PAIRS} pairs"),
+        ("0-0\n", (), f"has 1 line, but the gold set has {PAIRS} pairs"),
         ("0-0\n" * PAIRS, ("--one_based",), "zero_in_one_based"),
         ("0p0\n" * PAIRS, (), "no_sure_link"),
         ("0:0\n" * PAIRS, (), ":1: '0:0'"),

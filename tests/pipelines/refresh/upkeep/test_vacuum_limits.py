@@ -102,7 +102,7 @@ def test_a_table_that_is_a_link_itself_is_vacuumed(directory):
     (directory / "elsewhere/_runs/old").mkdir(parents=True)
     (directory / "elsewhere/_runs/old/known.ids").write_bytes(b"")
     words = ("refresh", "vacuum", "table", "--retention", "0")
-    assert "1 files deleted" in runs.run_well_here(*words, cwd=directory)
+    assert "1 file deleted" in runs.run_well_here(*words, cwd=directory)
 
 
 def test_vacuum_keeps_the_model_of_the_current_rows_and_deletes_others(directory, monkeypatch):
