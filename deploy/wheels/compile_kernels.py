@@ -95,7 +95,7 @@ COMMANDS = {
     "paper.de": (*PROJECT, "--rules", "paper"),
     "weights.json": LEARN,
     "fit_korean": ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1"),
-    "fit_japanese": ("fit", *JAPANESE, "--target_lang", "ja", "--workers", "1"),
+    "augment_japanese": ("augment", *JAPANESE, "--target_lang", "ja", "--workers", "1"),
     "bitext_paragraphs": ("bitext", *PARAGRAPHS, *LANGUAGES, "--workers", "1"),
     "stream": ("stream", "{directory}/align", "--epochs", "1"),
     "stream_kept": ("stream", "{directory}/augment", "--epochs", "1"),

@@ -143,6 +143,16 @@ def test_a_second_aligner_compiles_nothing(site, tmp_path):
     assert compiled(tmp_path / "cache") == []
 
 
+def test_text_without_spaces_compiles_nothing(site, tmp_path):
+    words = command_of("augment", tmp_path)
+    german = (tmp_path / "corpus.de").read_text(encoding="utf-8")
+    japanese = german.replace(" ", "").replace("e", "家で").replace("n", "犬を")
+    (tmp_path / "corpus.ja").write_text(japanese, encoding="utf-8")
+    words += ["--target_input", tmp_path / "corpus.ja", "--target_lang", "ja"]
+    run(site, tmp_path / "cache", *words, "--output", tmp_path / "out")
+    assert compiled(tmp_path / "cache") == []
+
+
 def test_tags_are_put_back_without_compiling(site, tmp_path):
     sides = [corpora.sentence(number) for number in range(60)]
     tagged = [f"<b>{source.replace(' ', '</b> ', 1)}\n" for source, _ in sides]
