@@ -147,8 +147,8 @@ def test_text_without_spaces_compiles_nothing(site, tmp_path):
     words = command_of("augment", tmp_path)
     german = (tmp_path / "corpus.de").read_text(encoding="utf-8")
     japanese = german.replace(" ", "").replace("e", "家で").replace("n", "犬を")
-    (tmp_path / "corpus.ja").write_text(japanese, encoding="utf-8")
-    words += ["--target_input", tmp_path / "corpus.ja", "--target_lang", "ja"]
+    (tmp_path / "corpus.de").write_text(japanese, encoding="utf-8")
+    words = ["ja" if word == "de" else word for word in words]
     run(site, tmp_path / "cache", *words, "--output", tmp_path / "out")
     assert compiled(tmp_path / "cache") == []
 
