@@ -14,6 +14,7 @@ import xxhash
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.kernels.text.unspaced_letters import words_of_tokens
 from pairweave.transforms.kernels.text.utf8 import any_visible
 from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
 from pairweave.transforms.screen_options import ScreenLimits
@@ -25,7 +26,6 @@ from pairweave.transforms.text.tokens import (
     MAX_PIECE_CHARS,
     TokenConfig,
     token_counts,
-    words_of_tokens,
 )
 
 
@@ -123,10 +123,11 @@ class Pairs:
             self.translation_tokens = counts
             self.longest = np.maximum(self.longest, longest)
         flat_sides = list(map(texts_of, self.sides))
-        self.visible = [any_visible(*flat, codepoints.properties()) for flat in flat_sides]
+        properties = codepoints.properties()
+        self.visible = [any_visible(*flat, properties) for flat in flat_sides]
         tokens = [self.source_tokens, self.target_tokens, self.translation_tokens]
         self.words = [
-            words_of_tokens(side, count) if config.tokens.kind == "words" else count
+            words_of_tokens(side, count, properties) if config.tokens.kind == "words" else count
             for side, count in zip(flat_sides, tokens, strict=False)
         ]
 

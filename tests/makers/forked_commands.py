@@ -37,7 +37,11 @@ _FOLDERS = [
 ]
 """Packages whose modules the commands import, now or when they need them."""
 
-_TABLES = ("text.codepoints.all_properties", "text.punctuation.marks", "kernels.text.words.folding")
+_TABLES = (
+    "text.codepoints.all_properties",
+    "tags.sound_phrases.mark_roles",
+    "kernels.text.words.folding",
+)
 """Functions that keep tables of characters, which every process would compute."""
 
 _LENGTH = struct.Struct("!I")

@@ -5,6 +5,7 @@ Rows and columns that are missing are padded, mostly with zeros.
 
 from collections.abc import Sequence
 
+import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -34,6 +35,12 @@ HALVES = {
     4: ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
 }
 """Lanes of two rows that are 1, 2 or 4 apart: three exchanges of halves make a transpose."""
+
+
+@numba.njit(nogil=True, cache=True)
+def padded(count: int) -> int:
+    """Return the rows or columns that a matrix with a number of them has: a multiple of eight."""
+    return (count + LANES - 1) // LANES * LANES
 
 
 @generated

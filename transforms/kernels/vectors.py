@@ -13,7 +13,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import numba
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.base import BaseContext
@@ -275,9 +274,3 @@ _give_operator(operator.add, "fadd")
 _give_operator(operator.sub, "fsub")
 _give_operator(operator.mul, "fmul")
 _give_operator(operator.truediv, "fdiv")
-
-
-@numba.njit(nogil=True, cache=True)
-def padded(count: int) -> int:
-    """Return the next multiple of eight."""
-    return (count + LANES - 1) // LANES * LANES

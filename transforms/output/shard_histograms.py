@@ -8,12 +8,13 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, lengths_of
 from pairweave.transforms.counts.histograms import Bars, Values, count_by_group
-from pairweave.transforms.kernels import row_counts
-from pairweave.transforms.kernels.tags.row_tags import count_tokens, find_depths
+from pairweave.transforms.kernels.row_counts import (
+    count_tokens,
+    distinct_by_row,
+    find_depths,
+    sums_of_millionths,
+)
 from pairweave.transforms.kernels.text.spans import FlatSpans
-
-_NUMBERS = 1 << 15
-"""Tags and words are numbered in int16."""
 
 
 def count_histograms(
@@ -71,56 +72,35 @@ def _lengths(kept: pa.Table) -> Iterator[Values]:
 def _links(table: pa.Table) -> Iterator[Values]:
     offsets, links = fields_of(table.column("links"))
     numbers = np.diff(offsets)
+    tokens = lengths_of(table.column("source_tokens")) + lengths_of(table.column("target_tokens"))
     if "probability" in links:
         rows = np.flatnonzero(numbers)
         sums = sums_of_millionths(offsets, links["probability"])
         yield Values("confidence", sums[rows] // (10_000 * numbers[rows]), rows)
-    linked = tokens = np.zeros(table.num_rows, np.int64)
-    for side in ("source", "target"):
-        linked = linked + distinct_by_row(offsets, links[side])
-        tokens = tokens + lengths_of(table.column(f"{side}_tokens"))
+    linked = distinct_by_row(offsets, links["source"]) + distinct_by_row(offsets, links["target"])
     rows = np.flatnonzero(tokens)
     yield Values("coverage", 100 * linked[rows] // tokens[rows], rows)
-
-
-def sums_of_millionths(offsets: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the sum of each row's shares in millionths, int64 ``[row]``.
-
-    Args:
-        offsets: Start of each row's shares, int64 ``[row + 1]``.
-        shares: The shares, in [0, 1], float32.
-    """
-    sums = np.empty(len(offsets) - 1, np.int64)
-    row_counts.sum_millionths(offsets, shares, sums)
-    return sums
-
-
-def distinct_by_row(offsets: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return how many different numbers each row has, int64 ``[row]``.
-
-    Args:
-        offsets: Start of each row's numbers, int64 ``[row + 1]``.
-        numbers: The numbers, not negative, int16.
-    """
-    counts = np.empty(len(offsets) - 1, np.int64)
-    row_counts.count_distinct(offsets, numbers, np.full(_NUMBERS, -1, np.int64), counts)
-    return counts
 
 
 def _tags(data: pa.Table, table: pa.Table) -> Iterator[Values]:
     """Return the values of tags to count; a tag in two parts is one tag with two spans."""
     offsets, tags = fields_of(data.column("tags"), "index", "source_start", "source_end")
+    spans = FlatSpans(offsets, tags["source_start"], tags["source_end"])
+    tokens = _source_tokens(data, table)
     rows = np.flatnonzero(np.diff(offsets))
     yield Values("tags", distinct_by_row(offsets, tags["index"])[rows], rows)
-    spans = FlatSpans(offsets, tags["source_start"], tags["source_end"])
     yield Values("depth", find_depths(spans)[rows], rows)
-    if "source_tokens" in table.column_names and "id" in table.column_names:
-        tokens, fields = fields_of(table.column("source_tokens"))
-        places = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
-        counts = np.full(len(spans.starts), -1, np.int64)
-        count_tokens(
-            spans, places.to_numpy(), FlatSpans(tokens, fields["start"], fields["end"]), counts
-        )
+    if tokens is not None:
         inside = slice(int(offsets[0]), int(offsets[-1]))
+        counts = count_tokens(spans, *tokens)[inside]
         row = np.repeat(np.arange(data.num_rows), np.diff(offsets))
-        yield Values("span", counts[inside][counts[inside] >= 0], row[counts[inside] >= 0])
+        yield Values("span", counts[counts >= 0], row[counts >= 0])
+
+
+def _source_tokens(data: pa.Table, table: pa.Table) -> tuple[np.ndarray, FlatSpans] | None:
+    """Return the pair of each row ``[row]`` and the pairs' tokens; None if there are none."""
+    if "source_tokens" not in table.column_names or "id" not in table.column_names:
+        return None
+    offsets, fields = fields_of(table.column("source_tokens"))
+    pairs = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
+    return pairs.to_numpy(), FlatSpans(offsets, fields["start"], fields["end"])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of
-from pairweave.transforms.output.shard_histograms import distinct_by_row, sums_of_millionths
+from pairweave.transforms.kernels.row_counts import distinct_by_row, sums_of_millionths
 
 SCANNED = 50_000
 """Number of rows of a shard among which extremes are searched, the first by id."""

@@ -46,9 +46,7 @@ def name_for(name: str) -> str:
     Args:
         name: The file's final name.
     """
-    pid = os.getpid()
-    writer = f"{_machine()}.{pid}.{_started(pid)}"
-    return f"{PREFIX}{writer}-{uuid.uuid4().hex}-{name}"
+    return f"{PREFIX}{_writer()}-{uuid.uuid4().hex}-{name}"
 
 
 def is_dead(path: Path) -> bool:
@@ -71,6 +69,16 @@ def delete_dead(final: Path) -> None:
         name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
         if name == [final.name] and is_dead(path):
             path.unlink(missing_ok=True)
+
+
+@functools.cache
+def _writer() -> str:
+    """Return what temporary names say about this process: its machine, its number, its start."""
+    pid = os.getpid()
+    return f"{_machine()}.{pid}.{_started(pid)}"
+
+
+os.register_at_fork(after_in_child=_writer.cache_clear)
 
 
 def _started(pid: int) -> str:

@@ -1,5 +1,7 @@
 """Languages of ISO 639-1 with their codes in ISO 639-2 and 639-3."""
 
+import functools
+
 # ISO 639-1 with ISO 639-3 and the other code of ISO 639-2, if there is one; where models name a
 # member of a macrolanguage instead, that follows. Why this is not a library's table:
 # deploy/decisions/0008-libraries.md.
@@ -31,6 +33,8 @@ SHORT = {name: short for short, names in reversed(NAMES.items()) for name in nam
 """The code of ISO 639-1 for each other code of a language."""
 
 
+# Every column of texts asks for the same few tags.
+@functools.lru_cache(maxsize=1024)
 def primary_tag(language: str | None) -> str:
     """Return the language of a BCP 47 tag, by its code of two letters if it has one.
 

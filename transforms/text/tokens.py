@@ -20,12 +20,6 @@ from pairweave.transforms.kernels.text import (
     utf8,
     word_breaks,
 )
-from pairweave.transforms.kernels.text.unspaced_letters import (
-    IDEOGRAPH,
-    KANA,
-    SYLLABIC,
-    count_unspaced_letters,
-)
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.plugins.entry_points import Plugin
@@ -58,12 +52,6 @@ _CLITICS = {
 # Languages whose words may have the endings that Korean attaches to nouns; unknown text may be
 # Korean.
 _MAYBE_KOREAN = dict.fromkeys(("ko", "und", ""), True)
-
-# Number of letters of a script without spaces that count as one word of English: with it, message
-# catalogues of programs (239 to 2,594 messages per language) have about the same number of words on
-# both sides. Measured there: Thai 3.3 letters without marks, Burmese 2.4, Khmer about 3.4 (without
-# letters written under others); Chinese 1.2 to 1.3; Japanese 1.6 kana and 0.5 ideographs.
-_LETTERS_IN_WORD = {SYLLABIC: 3.5, IDEOGRAPH: 1.5, KANA: 3.0}
 
 # The result depends on the number of training threads, so this number is fixed; it does not depend
 # on the number of cores that run them.
@@ -172,23 +160,6 @@ def token_counts(
     if len(filled):
         longest[filled] = np.maximum.reduceat(ends - starts, offsets[:-1][filled])
     return counts, longest
-
-
-def words_of_tokens(flat: FlatTexts, tokens: np.ndarray) -> np.ndarray:
-    """Return the number of words of texts, in which each letter of unspaced scripts is a token.
-
-    Args:
-        flat: The texts ``[text]``.
-        tokens: Number of tokens (``words``) of each text, int64 ``[text]``.
-
-    Returns:
-        float64 ``[text]``; the number of tokens where there are no such letters.
-    """
-    letters = count_unspaced_letters(*flat, codepoints.properties())
-    words = tokens.astype(np.float64)
-    for kind, size in _LETTERS_IN_WORD.items():
-        words -= letters[:, kind] * (size - 1) / size
-    return np.where(tokens > 0, np.maximum(words, 1.0), 0.0)
 
 
 def train_sentencepiece(
@@ -327,10 +298,18 @@ def cut_words(
     flat = texts_of(texts)
     properties = codepoints.properties(whole_words=whole_words)
     spans = word_breaks.find_tokens(*flat, rules, int(whole_words), properties)
-    if maybe_korean.any():
+    if maybe_korean.any() and _may_have_syllables(flat):
         endings, properties = ending_table(), codepoints.properties()
         spans = korean.split_endings(*flat, maybe_korean, *spans, endings, properties)
     return flat, spans
+
+
+def _may_have_syllables(flat: FlatTexts) -> bool:
+    """Tell whether any text may have a Hangul syllable; False for nearly all without one."""
+    inside = flat.data[flat.offsets[0] : flat.offsets[-1]]
+    # A byte below the first lead wraps around to a number above the difference.
+    leads = korean.LAST_LEAD - korean.FIRST_LEAD
+    return bool((inside - np.uint8(korean.FIRST_LEAD) <= leads).any())
 
 
 def each_language(

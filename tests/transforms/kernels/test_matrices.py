@@ -11,6 +11,11 @@ def numbers(*shape):
     return rng.normal(size=shape).astype(np.float32)
 
 
+@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 8), (8, 8), (9, 16)])
+def test_counts_are_padded_to_a_multiple_of_eight(count, expected):
+    assert matrices.padded(count) == expected
+
+
 @numba.njit
 def add_rows(matrix, weights, sums):
     matrices.add_rows(matrix, weights, sums)

@@ -94,11 +94,6 @@ def test_bits_are_counted(value):
     assert bits_of(np.uint64(value)) == value.bit_count()
 
 
-@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 8), (8, 8), (9, 16)])
-def test_counts_are_padded_to_a_multiple_of_eight(count, expected):
-    assert vectors.padded(count) == expected
-
-
 @numba.njit
 def fetch(array, at):
     vectors.prefetch(array, at)

@@ -16,9 +16,8 @@ from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.links.kept_links import with_links
 from pairweave.transforms.links.linked_rows import linked_rows
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.tags.sound_phrases import keep_sound
+from pairweave.transforms.tags.sound_phrases import keep_sound, mark_roles
 from pairweave.transforms.tags.tags import TagConfig, find_taggable, inject_tags
-from pairweave.transforms.text.punctuation import marks
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.oracles import slow_sound_phrases, slow_tags
 from tests.transforms.tags.test_tags import INFINITE, linked_pairs, table_of
@@ -208,7 +207,7 @@ def test_a_tag_does_not_open_at_what_is_attached_to_a_word(language, text, begin
     texts = pa.array([text])
     offsets, tokens = fields_of(tokenize(texts, TokenConfig(), language))
     flat = FlatTexts(*texts_of(texts))
-    actual = kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], marks())
+    actual = kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], mark_roles())
     words = [text[a:b] for a, b in zip(tokens["start"], tokens["end"], strict=True)]
     flags = dict(zip(words, actual.attached.tolist(), strict=True))
     assert [word for word in words if flags[word]] == attached
@@ -266,7 +265,7 @@ def test_a_phrase_pair_with_two_settled_borders_is_drawn_more():
 
 
 def test_marks_that_enclose_begin_with_the_bytes_that_are_looked_for():
-    points = np.flatnonzero(marks() & kernel.FAMILY)
+    points = np.flatnonzero(mark_roles() & kernel.FAMILY)
     actual = {chr(point).encode()[0] for point in points.tolist()}
     assert {byte for byte in actual if byte >= 0x80} <= {0xC2, 0xE2, 0xE3, 0xEF}
     assert {byte for byte in actual if byte < 0x80} == set(b"\"'()[]{}")
@@ -320,7 +319,7 @@ def classes_of_marks():
     for letter in "".join(
         (slow_sound_phrases.QUOTES, *slow_sound_phrases.KINDS, *slow_sound_phrases.OTHERS, "—-%&/*")
     ):
-        kind = int(marks()[ord(letter)]) & kernel.MARK
+        kind = int(mark_roles()[ord(letter)]) & kernel.MARK
         names.setdefault(kind, set()).add(slow_sound_phrases.mark_of(letter))
     assert all(len(own) == 1 for own in names.values())
     assert len(names) == len(set().union(*names.values()))
@@ -385,7 +384,7 @@ def require_punctuation_of_twin(texts, cuts):
     offsets = np.cumsum([0, *map(len, cuts)])
     starts, ends = np.array([span for own in cuts for span in own], np.int32).reshape(-1, 2).T
     flat = FlatTexts(*texts_of(pa.array(texts)))
-    actual = kernel.mark_tokens(flat, offsets, starts.copy(), ends.copy(), marks())
+    actual = kernel.mark_tokens(flat, offsets, starts.copy(), ends.copy(), mark_roles())
     names = classes_of_marks()
     for number, (text, tokens) in enumerate(zip(texts, cuts, strict=True)):
         own = slice(offsets[number], offsets[number + 1])

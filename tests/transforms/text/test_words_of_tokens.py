@@ -4,7 +4,9 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.text.tokens import TokenConfig, tokenize, words_of_tokens
+from pairweave.transforms.kernels.text.unspaced_letters import words_of_tokens
+from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 
 @pytest.mark.parametrize(
@@ -23,5 +25,6 @@ from pairweave.transforms.text.tokens import TokenConfig, tokenize, words_of_tok
 def test_letters_make_words_where_no_spaces_do(language, text, words):
     texts = pa.array([text])
     tokens = tokenize(texts, TokenConfig(), language)
-    counted = words_of_tokens(texts_of(texts), tokens.value_lengths().to_numpy())
+    counts = tokens.value_lengths().to_numpy()
+    counted = words_of_tokens(texts_of(texts), counts, codepoints.properties())
     assert counted.tolist() == pytest.approx([words])

@@ -11,13 +11,12 @@ import numpy as np
 
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon, search_row
 from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Tokens, Words, tokens_of
-from pairweave.transforms.kernels.matrices import transpose
+from pairweave.transforms.kernels.matrices import padded, transpose
 from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
     count_bits,
     load,
-    padded,
     prefetch,
     spread,
     store,

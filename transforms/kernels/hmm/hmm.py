@@ -18,14 +18,13 @@ import numpy as np
 from pairweave.transforms.kernels.hmm.emissions import Emission
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
-from pairweave.transforms.kernels.matrices import add_rows, transpose
+from pairweave.transforms.kernels.matrices import add_rows, padded, transpose
 from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
     choose_below,
     load,
     load_half,
-    padded,
     prefetch,
     spread,
     store,

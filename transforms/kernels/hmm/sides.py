@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.matrices import padded
 from pairweave.transforms.kernels.uncounted import uncounted
-from pairweave.transforms.kernels.vectors import count_bits, padded
+from pairweave.transforms.kernels.vectors import count_bits
 
 STEM_PRIOR = np.float32(3.0)
 """Pseudo-count of spelling and frequency in the back-off (0.3: 0.3 AER worse, 1: 0.2)."""
@@ -119,11 +120,12 @@ def tokens_of(side: Side, pair: int, words: Words) -> Tokens:
     start = side.offsets[pair]
     length = side.offsets[pair + 1] - start
     word = side.words[start : start + length]
+    room = padded(length)
     stem = np.empty(length, dtype=np.int32)
-    weight = np.zeros(padded(length), dtype=np.float32)
-    share = np.zeros(padded(length), dtype=np.float32)
-    unigram = np.zeros(padded(length), dtype=np.float32)
-    null = np.zeros(padded(length), dtype=np.float32)
+    weight = np.zeros(room, dtype=np.float32)
+    share = np.zeros(room, dtype=np.float32)
+    unigram = np.zeros(room, dtype=np.float32)
+    null = np.zeros(room, dtype=np.float32)
     sets = np.zeros(length, dtype=np.uint64)
     sizes = np.zeros(length, dtype=np.int64)
     # Unpacked, because each access to an array in a tuple changes its reference count.

@@ -28,9 +28,9 @@ from pairweave.transforms.kernels.hmm.emissions import (
 )
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
+from pairweave.transforms.kernels.matrices import padded
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Told, blocks
 from pairweave.transforms.kernels.uncounted import uncounted
-from pairweave.transforms.kernels.vectors import padded
 
 
 class Text(NamedTuple):

@@ -18,8 +18,8 @@ from pairweave.transforms.kernels.text.spans import advance
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.kernels.uncounted import uncounted
 
-# The low five bits of a code point's entry in `transforms.text.punctuation.marks`: the class of its
-# mark; 0 is no mark.
+# The low five bits of a code point's entry in `transforms.tags.sound_phrases.mark_roles`: the class
+# of its mark; 0 is no mark.
 MARK = 0x1F
 BRACKET = 1
 """The first of the brackets, of which there are eight."""
@@ -264,7 +264,7 @@ def mark_tokens(
         token_starts: Start of each token in code points, ascending and disjoint within a text,
             int32 ``[token]``.
         token_ends: End of each token, exclusive, int32 ``[token]``.
-        marks: Roles of every code point (`transforms.text.punctuation.marks`).
+        marks: Roles of every code point (`transforms.tags.sound_phrases.mark_roles`).
     """
     data, text_offsets = texts
     size = len(token_starts)

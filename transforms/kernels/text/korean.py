@@ -14,6 +14,10 @@ SYLLABLES = 0xAC00
 """The first of the Hangul syllables (Unicode Standard, section 3.12)."""
 
 _LAST_SYLLABLE = 0xD7A3
+
+FIRST_LEAD, LAST_LEAD = 0xEA, 0xED
+"""The first and the last byte that a syllable begins with in UTF-8; few other code points do."""
+
 _FINALS = 28  # final consonants of a syllable, of which 0 is none
 _RIEUL = 8  # the final consonant after which some particles take the form for vowels
 _KEY = 0xD0A4  # the noun 키, "key", which follows the name of a key without a space
@@ -172,7 +176,7 @@ def _has_alternative(data: np.ndarray, at: Integer, end: Integer) -> bool:
 def _may_have_syllable(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     possible = False
     for at in range(begin, end):
-        possible |= 0xEA <= data[at] <= 0xED
+        possible |= FIRST_LEAD <= data[at] <= LAST_LEAD
     return possible
 
 
@@ -180,7 +184,7 @@ def _may_have_syllable(data: np.ndarray, begin: Integer, end: Integer) -> bool:
 def _run_begin(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
     """Return the start of the Hangul syllables at the end of a token; its end if there are none."""
     at = end
-    while at - 3 >= begin and 0xEA <= data[at - 3] <= 0xED:
+    while at - 3 >= begin and FIRST_LEAD <= data[at - 3] <= LAST_LEAD:
         point, _ = utf8.decode(data, at - 3, end)
         if not _is_syllable(point):
             break

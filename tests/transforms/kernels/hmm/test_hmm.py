@@ -20,7 +20,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
-from pairweave.transforms.kernels.vectors import padded
+from pairweave.transforms.kernels.matrices import padded
 from tests.makers.emissions import emission_of
 from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
