@@ -14,8 +14,8 @@ import xxhash
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.text.unspaced_letters import words_of_tokens
 from pairweave.transforms.kernels.text.utf8 import any_visible
+from pairweave.transforms.kernels.text.word_counts import words_of_tokens
 from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts

@@ -60,26 +60,39 @@ def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarr
         WorkerError: The links of a pair are outside its tokens, not sorted, or given twice; names
             the pair.
     """
-    offsets, fields = fields_of(table.column(name))
-    bad = first_bad_pair(
-        offsets,
-        fields["source"],
-        fields["target"],
-        lengths_of(table.column("source_tokens")),
-        lengths_of(table.column("target_tokens")),
-    )
-    if bad >= 0:
-        raise WorkerError(
-            f"pair {table.column('id')[bad]}: the links in column {name} are outside its "
-            "tokens, or not in ascending order of (source, target)"
-        )
-    return offsets, fields
+    columns = {name: fields_of(table.column(name))}
+    _check_links(table, columns)
+    return columns[name]
 
 
 def weighted_links_of(table: pa.Table, name: str) -> WeightedLinks:
     """Return a checked column of links in the form for kernels; raises as `links_of` does."""
     offsets, fields = links_of(table, name)
     return WeightedLinks(offsets, fields["source"], fields["target"], fields["probability"])
+
+
+def directed_links_of(table: pa.Table) -> tuple[WeightedLinks, WeightedLinks]:
+    """Return the checked links of both directions, as `weighted_links_of` returns one column."""
+    columns = {name: fields_of(table.column(name)) for name in ("forward", "reverse")}
+    forward, reverse = [
+        WeightedLinks(offsets, fields["source"], fields["target"], fields["probability"])
+        for offsets, fields in columns.values()
+    ]
+    _check_links(table, columns)
+    return forward, reverse
+
+
+def _check_links(
+    table: pa.Table, columns: Mapping[str, tuple[np.ndarray, dict[str, np.ndarray]]]
+) -> None:
+    lengths = [lengths_of(table.column(f"{side}_tokens")) for side in ("source", "target")]
+    for name, (offsets, fields) in columns.items():
+        bad = first_bad_pair(offsets, fields["source"], fields["target"], *lengths)
+        if bad >= 0:
+            raise WorkerError(
+                f"pair {table.column('id')[bad]}: the links in column {name} are outside its "
+                "tokens, or not in ascending order of (source, target)"
+            )
 
 
 def list_column(

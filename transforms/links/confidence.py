@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import (
+    directed_links_of,
     fields_of,
     lengths_of,
     list_column,
@@ -77,8 +78,7 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
     offsets, fields = fields_of(table.column("phrases"))
     boxes = np.stack([fields[name] for name in schemas.PHRASE.names[:4]])
     scores = kernel.score_phrases(
-        weighted_links_of(believed, "forward"),
-        weighted_links_of(believed, "reverse"),
+        *directed_links_of(believed),
         weighted_links_of(table, "links").links,
         lengths_of(table.column("source_tokens")),
         lengths_of(table.column("target_tokens")),

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_columns import list_column, weighted_links_of
+from pairweave.transforms.arrow.flat_columns import directed_links_of, list_column
 from pairweave.transforms.kernels.links import symmetrize as kernel
 from pairweave.transforms.links.link_options import SymmetrizeConfig
 
@@ -22,8 +22,7 @@ def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
         WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
     """
     schemas.require(table, schemas.LINKED)
-    forward = weighted_links_of(table, "forward")
-    reverse = weighted_links_of(table, "reverse")
+    forward, reverse = directed_links_of(table)
     joined = kernel.symmetrize(forward.links, reverse.links, kernel.HEURISTICS[config.heuristic])
     probability = kernel.mean_probabilities(joined, forward, reverse)
     fields = {"source": joined.sources, "target": joined.targets, "probability": probability}

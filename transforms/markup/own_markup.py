@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.kernels.tags.elements import ElementTags, Phrases, require_whole
-from pairweave.transforms.kernels.text.cuts import mark_wordlike, require_wordlike
 from pairweave.transforms.kernels.text.spans import FlatSpans
+from pairweave.transforms.kernels.text.word_counts import mark_wordlike, require_wordlike
 from pairweave.transforms.markup.markup import (
     HTML,
     Element,

@@ -69,32 +69,36 @@ def _lengths(kept: pa.Table) -> Iterator[Values]:
     yield Values("ratio", 100 * sides["target"] // np.maximum(1, sides["source"]), rows)
 
 
-def _links(table: pa.Table) -> Iterator[Values]:
+def _links(table: pa.Table) -> list[Values]:
     offsets, links = fields_of(table.column("links"))
     numbers = np.diff(offsets)
     tokens = lengths_of(table.column("source_tokens")) + lengths_of(table.column("target_tokens"))
-    if "probability" in links:
-        rows = np.flatnonzero(numbers)
-        sums = sums_of_millionths(offsets, links["probability"])
-        yield Values("confidence", sums[rows] // (10_000 * numbers[rows]), rows)
-    linked = distinct_by_row(offsets, links["source"]) + distinct_by_row(offsets, links["target"])
     rows = np.flatnonzero(tokens)
-    yield Values("coverage", 100 * linked[rows] // tokens[rows], rows)
+    linked = distinct_by_row(offsets, links["source"]) + distinct_by_row(offsets, links["target"])
+    coverage = Values("coverage", 100 * linked[rows] // tokens[rows], rows)
+    if "probability" not in links:
+        return [coverage]
+    rows = np.flatnonzero(numbers)
+    sums = sums_of_millionths(offsets, links["probability"])
+    return [Values("confidence", sums[rows] // (10_000 * numbers[rows]), rows), coverage]
 
 
-def _tags(data: pa.Table, table: pa.Table) -> Iterator[Values]:
+def _tags(data: pa.Table, table: pa.Table) -> list[Values]:
     """Return the values of tags to count; a tag in two parts is one tag with two spans."""
+    tokens = _source_tokens(data, table)
     offsets, tags = fields_of(data.column("tags"), "index", "source_start", "source_end")
     spans = FlatSpans(offsets, tags["source_start"], tags["source_end"])
-    tokens = _source_tokens(data, table)
     rows = np.flatnonzero(np.diff(offsets))
-    yield Values("tags", distinct_by_row(offsets, tags["index"])[rows], rows)
-    yield Values("depth", find_depths(spans)[rows], rows)
+    values = [
+        Values("tags", distinct_by_row(offsets, tags["index"])[rows], rows),
+        Values("depth", find_depths(spans)[rows], rows),
+    ]
     if tokens is not None:
         inside = slice(int(offsets[0]), int(offsets[-1]))
         counts = count_tokens(spans, *tokens)[inside]
         row = np.repeat(np.arange(data.num_rows), np.diff(offsets))
-        yield Values("span", counts[counts >= 0], row[counts >= 0])
+        values.append(Values("span", counts[counts >= 0], row[counts >= 0]))
+    return values
 
 
 def _source_tokens(data: pa.Table, table: pa.Table) -> tuple[np.ndarray, FlatSpans] | None:

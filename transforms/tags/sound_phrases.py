@@ -112,7 +112,7 @@ def keep_sound(table: pa.Table, phrases: Phrases, *, punctuation_tags: bool = Fa
         punctuation_tags: Whether to keep phrase pairs without a letter or a digit on a side.
     """
     offsets, links = links_of(table, "links")
-    source, target = _marks(table, "source"), _marks(table, "target")
+    source, target = _token_marks(table)
     fits = kernel.find_sound(phrases.offsets, phrases.boxes, source, target, int(punctuation_tags))
     settled = count_settled_borders(
         Links(offsets, links["source"], links["target"]),
@@ -127,8 +127,14 @@ def keep_sound(table: pa.Table, phrases: Phrases, *, punctuation_tags: bool = Fa
     return phrases._replace(weights=weights).only(fits)
 
 
-def _marks(table: pa.Table, side: str) -> kernel.TokenMarks:
+def _token_marks(table: pa.Table) -> list[kernel.TokenMarks]:
+    """Return the marks of the source tokens and of the target tokens."""
     roles = mark_roles()
-    offsets, tokens = fields_of(table.column(f"{side}_tokens"))
-    flat = texts_of(table.column(side))
-    return kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], roles)
+    sides = [
+        (texts_of(table.column(side)), *fields_of(table.column(f"{side}_tokens")))
+        for side in ("source", "target")
+    ]
+    return [
+        kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], roles)
+        for flat, offsets, tokens in sides
+    ]

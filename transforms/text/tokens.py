@@ -298,18 +298,13 @@ def cut_words(
     flat = texts_of(texts)
     properties = codepoints.properties(whole_words=whole_words)
     spans = word_breaks.find_tokens(*flat, rules, int(whole_words), properties)
-    if maybe_korean.any() and _may_have_syllables(flat):
-        endings, properties = ending_table(), codepoints.properties()
-        spans = korean.split_endings(*flat, maybe_korean, *spans, endings, properties)
+    if maybe_korean.any():
+        data = flat.data[flat.offsets[0] : flat.offsets[-1]]
+        # Bytes below the first lead wrap around to large numbers.
+        if (data - np.uint8(korean.FIRST_LEAD) <= korean.LAST_LEAD - korean.FIRST_LEAD).any():
+            endings, properties = ending_table(), codepoints.properties()
+            spans = korean.split_endings(*flat, maybe_korean, *spans, endings, properties)
     return flat, spans
-
-
-def _may_have_syllables(flat: FlatTexts) -> bool:
-    """Tell whether any text may have a Hangul syllable; False for nearly all without one."""
-    inside = flat.data[flat.offsets[0] : flat.offsets[-1]]
-    # A byte below the first lead wraps around to a number above the difference.
-    leads = korean.LAST_LEAD - korean.FIRST_LEAD
-    return bool((inside - np.uint8(korean.FIRST_LEAD) <= leads).any())
 
 
 def each_language(

@@ -13,8 +13,12 @@ from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text import cuts
-from pairweave.transforms.kernels.text.unspaced_letters import may_have_unspaced_letters
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
+from pairweave.transforms.kernels.text.word_counts import (
+    count_spaced_words,
+    mark_wordlike,
+    may_have_unspaced_letters,
+)
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE, segment
 from pairweave.transforms.text.tokens import Language, Spans, Texts, cut_words, each_language
@@ -96,9 +100,9 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
         int64 ``[text]``.
     """
     flat, spans = _unbroken(texts, language, segmenter)
-    marks = cuts.mark_wordlike(*flat, *spans, codepoints.properties())
+    marks = mark_wordlike(*flat, *spans, codepoints.properties())
     words = np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marks)])[spans[0]])
-    between_spaces = cuts.count_spaced_words(*flat, codepoints.properties())
+    between_spaces = count_spaced_words(*flat, codepoints.properties())
     unspaced = may_have_unspaced_letters(*flat)
     if unspaced.any():
         some = texts.filter(pa.array(unspaced))
@@ -109,7 +113,7 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
 
 def spaced_word_counts(texts: Texts) -> np.ndarray:
     """Count the words between white space that contain a letter or a digit, int64 ``[text]``."""
-    return cuts.count_spaced_words(*texts_of(texts), codepoints.properties())
+    return count_spaced_words(*texts_of(texts), codepoints.properties())
 
 
 def find_cuts(

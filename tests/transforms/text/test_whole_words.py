@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.kernels.text.unspaced_letters import may_have_unspaced_letters
+from pairweave.transforms.kernels.text.word_counts import may_have_unspaced_letters
 from pairweave.transforms.text import whole_words
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
 from pairweave.transforms.text.whole_words import (

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.kernels.text.unspaced_letters import words_of_tokens
+from pairweave.transforms.kernels.text.word_counts import words_of_tokens
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.japanese import WO
-from pairweave.transforms.kernels.text.unspaced_letters import kind_of
+from pairweave.transforms.kernels.text.word_counts import unspaced_kind
 from pairweave.transforms.kernels.uncounted import uncounted
 
 WHITE, WORD, OTHER = 1, 2, 3
@@ -537,7 +537,7 @@ def is_tight(text: np.ndarray, shapes: np.ndarray, at: int, step: int) -> bool:
 @uncounted
 def is_spaced(text: np.ndarray, at: int) -> bool:
     """Tell whether both letters at an offset are of scripts with spaces between words."""
-    return bool(kind_of(text[at - 1]) < 0 and kind_of(text[at]) < 0)
+    return bool(unspaced_kind(text[at - 1]) < 0 and unspaced_kind(text[at]) < 0)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -11,7 +11,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.japanese import is_hiragana, is_particle
-from pairweave.transforms.kernels.text.unspaced_letters import kind_of
+from pairweave.transforms.kernels.text.word_counts import unspaced_kind
 from pairweave.transforms.kernels.uncounted import uncounted
 
 # Particles of two letters: kara, made, yori.
@@ -55,6 +55,6 @@ def is_attached_letter(
         if is_hiragana(before):
             return _is_particle(data, at, end)
         return bool(before != 0 or after_closing)
-    if kind_of(point) >= 0:
+    if unspaced_kind(point) >= 0:
         return False
-    return bool((before != 0 and kind_of(before) < 0) or after_closing)
+    return bool((before != 0 and unspaced_kind(before) < 0) or after_closing)
