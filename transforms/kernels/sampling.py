@@ -7,6 +7,8 @@ shard, the order of pairs or the time.
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.integers import Integer
+
 STEP_FIT_SAMPLE = np.uint64(1)
 STEP_MIX = np.uint64(2)
 STEP_TAG_COUNT = np.uint64(3)
@@ -68,6 +70,16 @@ def draw(
     state = mix64((state ^ np.uint64(pair_key)) + golden)
     state = mix64((state ^ np.uint64(step)) + golden)
     return mix64((state ^ np.uint64(counter)) + golden)
+
+
+@numba.njit(nogil=True, cache=True)
+def row_counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
+    """Return the counter of a draw for a variant of a pair, unique among the draws of a step."""
+    return (
+        (np.uint64(variant) << np.uint64(48))
+        | (np.uint64(attempt) << np.uint64(40))
+        | np.uint64(number)
+    )
 
 
 @numba.njit(nogil=True, cache=True)

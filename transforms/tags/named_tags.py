@@ -13,7 +13,7 @@ from pairweave.transforms.arrow.flat_columns import chunk_of, text_column, texts
 from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names
-from pairweave.transforms.kernels.tags.tag_draws import categorical, counter
+from pairweave.transforms.kernels.tags.tag_draws import categorical
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import HTML, Form
 
@@ -88,7 +88,7 @@ def _draw(
 ) -> np.ndarray:
     drawn = np.empty(len(keys), np.int64)
     for tag in range(len(keys)):
-        number = counter(variants[tag], 0, numbers[tag])
+        number = sampling.row_counter(variants[tag], 0, numbers[tag])
         bits = sampling.draw(run_seed, keys[tag], sampling.STEP_TAG_NAMES, number)
         drawn[tag] = categorical(shares[forms[tag]], sampling.unit_interval(bits))
     return drawn

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import fields_of, links_of, texts_of
 from pairweave.transforms.kernels.links.links import Links
-from pairweave.transforms.kernels.links.settled_borders import count_settled_borders
+from pairweave.transforms.kernels.links.phrase_extraction import count_settled_borders
 from pairweave.transforms.kernels.tags import sound_phrases as kernel
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.text import utf8
@@ -103,7 +103,7 @@ def keep_sound(table: pa.Table, phrases: Phrases, *, punctuation_tags: bool = Fa
     A phrase pair is left out in three cases (`transforms.kernels.tags.sound_phrases`): an edge has
     a punctuation mark that the same edge of the other side lacks; it cuts a pair of quotation marks
     or brackets; or a sentence ends inside, on either side. Its weight is 0 if no border is settled
-    by a link next to it (`transforms.kernels.links.settled_borders`). Such a phrase pair is not
+    by a link next to it (`transforms.kernels.links.phrase_extraction`). Such a phrase pair is not
     drawn, but may become the second part of a split tag, whose parts are separate on one side.
 
     Args:

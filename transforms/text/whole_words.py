@@ -191,7 +191,7 @@ def join_numbers(text: str, tokens: Sequence[tuple[int, int]]) -> list[tuple[int
 
 def pair_cuts(table: pa.Table, segmenter: str = NONE) -> tuple[pa.ListArray, pa.ListArray]:
     """Return the source cuts and the target cuts of rows with tokens (`find_cuts`)."""
-    source, target = (
+    source, target = [
         find_cuts(
             table.column(side),
             table.column(f"{side}_tokens"),
@@ -199,7 +199,7 @@ def pair_cuts(table: pa.Table, segmenter: str = NONE) -> tuple[pa.ListArray, pa.
             segmenter,
         )
         for side in ("source", "target")
-    )
+    ]
     return source, target
 
 

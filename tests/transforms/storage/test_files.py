@@ -134,6 +134,23 @@ def test_a_process_that_got_a_dead_ones_number_keeps_nothing_of_it(tmp_path):
     assert not disk_files.is_dead(tmp_path / name)
 
 
+def test_a_fork_names_its_files_after_itself(tmp_path):
+    own = disk_files.name_for("part-0")
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(writer, disk_files.name_for("part-0").encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as names:
+        name = names.read()
+    assert f".{pid}." in name
+    assert f".{os.getpid()}." in own
+    os.waitpid(pid, 0)
+    assert disk_files.is_dead(tmp_path / name)
+    assert not disk_files.is_dead(tmp_path / own)
+
+
 def test_a_file_of_a_process_that_is_not_there_is_dead(tmp_path):
     machine = disk_files.name_for("part-0").removeprefix(disk_files.PREFIX)
     machine = machine.partition(".")[0]

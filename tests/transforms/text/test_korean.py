@@ -120,6 +120,18 @@ def test_a_tag_may_stand_before_a_particle_and_in_no_word():
     assert word_counts(text, "ko").tolist() == [2]
 
 
+def test_a_part_of_a_column_is_cut_as_in_the_whole():
+    texts = pa.array(["plain text", "학교에서 결과를", "결과를", "naïve ꀀ", "결과를"])
+    languages = pa.array(["und", "ko", "en", None, "und"])
+    whole = tokenize(texts, TokenConfig(), languages)
+    assert whole.value_lengths().to_pylist() == [2, 4, 1, 2, 2]
+    for start in range(len(texts)):
+        for length in range(1, len(texts) - start + 1):
+            some = [column.slice(start, length) for column in (texts, languages)]
+            cut_again = tokenize(some[0], TokenConfig(), some[1])
+            assert cut_again.to_pylist() == whole.slice(start, length).to_pylist()
+
+
 def test_every_listed_ending_can_be_looked_up():
     listed = endings()
     table = ending_table()

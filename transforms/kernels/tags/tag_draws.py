@@ -69,16 +69,6 @@ class Shape(NamedTuple):
     nested_share: np.float64
 
 
-@numba.njit(nogil=True, cache=True)
-def counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
-    """Return the counter of a draw, which is unique among the draws of a step."""
-    return (
-        (np.uint64(variant) << np.uint64(48))
-        | (np.uint64(attempt) << np.uint64(40))
-        | np.uint64(number)
-    )
-
-
 @uncounted
 def draw_phrases(
     row: Draw, phrase_pairs: Candidates, order: np.ndarray, chosen: np.ndarray
@@ -94,7 +84,9 @@ def draw_phrases(
     run_seed, key, variant, attempt, most = row
     first, boxes, free, _ = phrase_pairs
     candidates = len(order)
-    bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
+    bits = sampling.draw(
+        run_seed, key, sampling.STEP_TAG_COUNT, sampling.row_counter(variant, attempt, 0)
+    )
     wanted = 1 + sampling.below(bits, np.int64(most))
     for candidate in range(candidates):
         order[candidate] = first + candidate
@@ -103,7 +95,7 @@ def draw_phrases(
         if count == wanted:
             break
         bits = sampling.draw(
-            run_seed, key, sampling.STEP_TAG_PHRASES, counter(variant, attempt, step)
+            run_seed, key, sampling.STEP_TAG_PHRASES, sampling.row_counter(variant, attempt, step)
         )
         other = step + sampling.below(bits, np.int64(candidates - step))
         phrase = order[other]
@@ -166,7 +158,9 @@ def draw_weighted(
     """
     run_seed, key, variant, attempt, most = row
     first, boxes, free, weights = phrase_pairs
-    bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
+    bits = sampling.draw(
+        run_seed, key, sampling.STEP_TAG_COUNT, sampling.row_counter(variant, attempt, 0)
+    )
     wanted = 1 + sampling.below(bits, np.int64(most))
     states[:] = _LEFT
     for count in range(wanted):
@@ -177,7 +171,7 @@ def draw_weighted(
         if not total > 0.0:
             return count
         bits = sampling.draw(
-            run_seed, key, sampling.STEP_TAG_PHRASES, counter(variant, attempt, count)
+            run_seed, key, sampling.STEP_TAG_PHRASES, sampling.row_counter(variant, attempt, count)
         )
         left = sampling.unit_interval(bits) * total
         phrase: Integer = np.int64(-1)
@@ -233,14 +227,16 @@ def draw_shaped(
     run_seed, key, variant, attempt, most = row
     first, boxes, free, weights = phrase_pairs
     cells, count_shares, form_shares, cell_shares, nested_share = shape
-    bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
+    bits = sampling.draw(
+        run_seed, key, sampling.STEP_TAG_COUNT, sampling.row_counter(variant, attempt, 0)
+    )
     wanted = 1 + max(0, categorical(count_shares[:most], sampling.unit_interval(bits)))
     states[:] = _LEFT
     cell_weights = np.empty(len(cell_shares), np.float64)
     for count in range(wanted):
         draws = np.empty(4, np.float64)
         for part in range(4):
-            draw_counter = counter(variant, attempt, 4 * count + part)
+            draw_counter = sampling.row_counter(variant, attempt, 4 * count + part)
             draws[part] = sampling.unit_interval(
                 sampling.draw(run_seed, key, sampling.STEP_TAG_SHAPES, draw_counter)
             )

@@ -10,7 +10,6 @@ import numpy as np
 
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.tags.tag_draws import counter
 from pairweave.transforms.kernels.uncounted import uncounted
 
 OPEN, CLOSE, EMPTY = range(3)
@@ -185,7 +184,7 @@ def draw_tag_ids(
                     run_seed,
                     keys[row],
                     sampling.STEP_TAG_IDS,
-                    counter(variants[row], 0, tries),
+                    sampling.row_counter(variants[row], 0, tries),
                 )
                 tries += 1
                 drawn[row, element] = sampling.below(bits, np.int64(most))

@@ -10,7 +10,7 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.nesting import contains, nests
 from pairweave.transforms.kernels.tags import tag_text
 from pairweave.transforms.kernels.tags.elements import Phrases
-from pairweave.transforms.kernels.tags.tag_draws import counter, insert_sorted
+from pairweave.transforms.kernels.tags.tag_draws import insert_sorted
 from pairweave.transforms.kernels.uncounted import uncounted
 
 WHOLE, SOURCE_AGAIN, TARGET_AGAIN = range(3)
@@ -63,7 +63,7 @@ def draw_forms(
     for row in range(len(keys)):
         for tag in range(row_tags[row], row_tags[row + 1]):
             for part in range(4):
-                number = counter(row_variant[row], 0, 4 * (tag - row_tags[row]) + part)
+                number = sampling.row_counter(row_variant[row], 0, 4 * (tag - row_tags[row]) + part)
                 bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_FORMS, number)
                 units[part] = sampling.unit_interval(bits)
             at_end = units[3] >= 0.5
@@ -137,13 +137,13 @@ def find_partners(
         count = phrase_offsets[row_pair[row] + 1] - first
         has_partner = False
         for tag in range(row_tags[row], row_tags[row + 1]):
-            number = counter(row_variant[row], 0, 2 * (tag - row_tags[row]))
+            number = sampling.row_counter(row_variant[row], 0, 2 * (tag - row_tags[row]))
             bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_SPLITS, number)
             if has_partner or codes[tag] != tag_text.PAIR:
                 continue
             if not sampling.unit_interval(bits) < split_share:
                 continue
-            number = counter(row_variant[row], 0, 2 * (tag - row_tags[row]) + 1)
+            number = sampling.row_counter(row_variant[row], 0, 2 * (tag - row_tags[row]) + 1)
             bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_SPLITS, number)
             begin = sampling.below(bits, np.int64(count))
             for step in range(count):

@@ -14,7 +14,6 @@ from pairweave.transforms.kernels.tags.tag_draws import (
     Candidates,
     Draw,
     Shape,
-    counter,
     draw_phrases,
     draw_shaped,
     draw_weighted,
@@ -51,7 +50,9 @@ def draw_indices(
     for index in range(INDICES):
         indices[index] = index
     for step in range(count):
-        bits = sampling.draw(run_seed, key, sampling.STEP_TAG_INDICES, counter(variant, 0, step))
+        bits = sampling.draw(
+            run_seed, key, sampling.STEP_TAG_INDICES, sampling.row_counter(variant, 0, step)
+        )
         other = step + sampling.below(bits, np.int64(INDICES - step))
         indices[step], indices[other] = indices[other], indices[step]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.links.settled_borders import count_settled_borders
+from pairweave.transforms.kernels.links.phrase_extraction import count_settled_borders
 from tests.makers.links import flat
 
 
