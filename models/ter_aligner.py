@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import NeedsNoModel, require_countable
-from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.hmm_vocabulary import cut_pairs
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.kernels.masks import ter
@@ -63,13 +63,8 @@ class TerAligner(NeedsNoModel):
         schemas.require(table, schemas.TOKENS)
         require_countable(table)
         kind = schemas.LINKED.field("forward").type
-        links = pa.chunked_array(
-            [
-                _links(*source, *target)
-                for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True)
-            ],
-            kind,
-        )
+        blocks = [_links(*source, *target) for source, target in cut_pairs(table)]
+        links = pa.chunked_array(blocks, kind)
         return pa.Table.from_arrays([*table.columns, links, links], schema=schemas.LINKED)
 
 

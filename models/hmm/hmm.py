@@ -17,7 +17,7 @@ from pairweave.models.aligner import AlignsEveryPair, require_countable
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_files import HEADER, digest_of, pack, unpack
 from pairweave.models.hmm.hmm_parts import Parts
-from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.hmm_vocabulary import cut_pairs
 from pairweave.models.hmm.prior import Earlier
 from pairweave.models.hmm.prior_choice import (
     ENOUGH_PAIRS,
@@ -91,7 +91,7 @@ class HmmModel(AlignsEveryPair):
         require_countable(table)
         forward, reverse = [], []
         parts = self._parts
-        for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+        for source, target in cut_pairs(table):
             made = agreement.align_pairs(
                 *parts.sides(source, target),
                 self._model,

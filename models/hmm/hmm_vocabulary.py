@@ -12,6 +12,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.model1 import Spellings
 from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.text import words as kernels
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 
 ROWS = 65_536
 """Number of rows whose letters are in memory at once."""
@@ -71,23 +72,25 @@ def cut(table: pa.Table, side: str) -> Iterator[Cut]:
         Where each pair's tokens begin, int64 ``[pair + 1]``; where each token's letters begin,
         int64 ``[token + 1]``; and the letters, int32.
     """
-    folding = kernels.folding()
     for batch in table.select([side, f"{side}_tokens"]).to_batches(max_chunksize=ROWS):
-        data, text_offsets = texts_of(batch.column(0))
-        pair_offsets, spans = fields_of(batch.column(1))
-        tokens = slice(pair_offsets[0], pair_offsets[-1])
-        pair_offsets -= pair_offsets[0]
-        yield (
-            pair_offsets,
-            *kernels.fold_tokens(
-                data,
-                text_offsets,
-                pair_offsets,
-                spans["start"][tokens],
-                spans["end"][tokens],
-                *folding,
-            ),
-        )
+        yield _folded(texts_of(batch.column(0)), *fields_of(batch.column(1)))
+
+
+def cut_pairs(table: pa.Table) -> Iterator[tuple[Cut, Cut]]:
+    """Yield the folded tokens of sources and targets as `cut` does, in batches of the same rows."""
+    names = ["source", "source_tokens", "target", "target_tokens"]
+    for batch in table.select(names).to_batches(max_chunksize=ROWS):
+        source, target = [
+            (texts_of(batch.column(place)), *fields_of(batch.column(place + 1))) for place in (0, 2)
+        ]
+        yield _folded(*source), _folded(*target)
+
+
+def _folded(flat: FlatTexts, offsets: np.ndarray, spans: dict[str, np.ndarray]) -> Cut:
+    tokens = slice(offsets[0], offsets[-1])
+    pair_offsets = offsets - offsets[0]
+    starts, ends = spans["start"][tokens], spans["end"][tokens]
+    return pair_offsets, *kernels.fold_tokens(*flat, pair_offsets, starts, ends, *kernels.folding())
 
 
 def build_vocabulary(words: pa.Array, counts: np.ndarray) -> Vocabulary:

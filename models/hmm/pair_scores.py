@@ -6,7 +6,7 @@ import pyarrow as pa
 from pairweave.models.hmm import hmm_reference, word_order
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_reference import HmmReference
-from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.hmm_vocabulary import cut_pairs
 from pairweave.models.hmm.word_order import WordOrder
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -61,7 +61,7 @@ def _column(model: HmmModel, table: pa.Table, column: int) -> np.ndarray:
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
     blocks = [np.zeros((2, 0), np.float32)]
-    for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+    for source, target in cut_pairs(table):
         made = kernel.score_pairs(*parts.sides(source, target), parts.model)
         blocks.append(made[:, column])
     return np.concatenate(blocks, axis=1)
@@ -94,7 +94,7 @@ def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str,
     if not len(parts.jumps):
         raise ConfigError("the model has no HMM; fit one with hmm_iterations of 1 or more")
     blocks, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
-    for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+    for source, target in cut_pairs(table):
         blocks.append(kernel.score_pairs(*parts.sides(source, target), parts.model))
         rough.append(order.roughness(parts.target.side(*target)))
     scores = np.concatenate(blocks, axis=2)

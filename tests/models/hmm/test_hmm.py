@@ -182,6 +182,18 @@ def test_chunks_of_the_table_change_no_byte(corpus, model):
     assert fit(chunked, HmmConfig()).to_files() == model.to_files()
 
 
+def test_sides_in_other_chunks_are_the_same_pairs(corpus, model):
+    source, target = (
+        pa.concat_tables([corpus.slice(0, first), corpus.slice(first)]) for first in (2, 50)
+    )
+    table = pa.table(
+        [(source if name.startswith("source") else target)[name] for name in corpus.column_names],
+        schema=corpus.schema,
+    )
+    whole = model.align(corpus)
+    assert model.align(table).combine_chunks().equals(whole.combine_chunks())
+
+
 def statistics(parts, side):
     """Return how often each word of a side is linked, is linked to nothing, and occurs."""
     words = [*getattr(parts, side).words.to_pylist(), "unseen"]

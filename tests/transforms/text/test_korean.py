@@ -122,7 +122,7 @@ def test_a_tag_may_stand_before_a_particle_and_in_no_word():
 
 def test_a_part_of_a_column_is_cut_as_in_the_whole():
     texts = pa.array(["plain text", "학교에서 결과를", "결과를", "naïve ꀀ", "결과를"])
-    languages = pa.array(["und", "ko", "en", None, "und"])
+    languages = pa.array(["und", "ko", "en", "", "und"])
     whole = tokenize(texts, TokenConfig(), languages)
     assert whole.value_lengths().to_pylist() == [2, 4, 1, 2, 2]
     for start in range(len(texts)):
