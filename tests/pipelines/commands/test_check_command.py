@@ -55,7 +55,7 @@ def test_a_fitted_aligner_shows_stretches_that_lines_do_not(tmp_path):
     runs.run_well_here("fit", *texts, *languages, "--output", "model", cwd=tmp_path)
     assert "misaligned" not in runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)
     out = runs.run_well_here("check", "a.en", "a.de", "--model", "model", cwd=tmp_path)
-    assert "misaligned: lines that are not translations of their counterparts\n  a.en:301-330" in out
+    assert "lines that are not translations of their counterparts\n  a.en:301-330" in out
 
 
 def test_pairs_are_judged_alike_in_any_number_at_once(tmp_path, monkeypatch):
