@@ -120,7 +120,13 @@ TAGS = st.builds(
 )
 
 
+OPENED = Tag(Kind.OPEN, "a", "1", "", 0)
+ANY_END, OWN_END = Tag(Kind.CLOSE, "a", "", "", 0), Tag(Kind.CLOSE, "a", "1", "", 0)
+
+
 @given(st.lists(TAGS, max_size=12))
+@example([OPENED, ANY_END, OWN_END])
+@example([OPENED, OWN_END, ANY_END])
 def test_a_closing_tag_closes_the_last_open_one_that_it_can(tags):
     elements = find_elements(tags)
     pairs = {each.opening: each.closing for each in elements if each.form is Form.PAIR}
@@ -152,6 +158,13 @@ def test_pairs_are_found_inside_out():
 def test_pairs_may_cross():
     assert forms("<b>a<i>c</b>d</i>") == [(Form.PAIR, "ac"), (Form.PAIR, "cd")]
     assert not is_nested(parse_markup("<b>a<i>c</b>d</i>").tags)
+
+
+def test_tags_nest_if_every_tag_has_its_partner():
+    assert is_nested(parse_markup('<g id="1">a<g id="2">b</g></g><x id="3"/>', XLIFF).tags)
+    assert not is_nested(parse_markup("<b>a").tags)
+    assert not is_nested(parse_markup("a</b>").tags)
+    assert not is_nested(parse_markup('<bx id="1"/><bx id="2"/><ex id="1"/>', XLIFF).tags)
 
 
 def test_half_pairs_are_elements_by_themselves():
@@ -221,11 +234,13 @@ def test_names_of_xml_begin_with_any_letter_and_those_of_html_with_an_ascii_one(
     string = "<Übung art='1'>x<名前/></Übung>"
     assert forms(string) == [(Form.PAIR, "x"), (Form.SELF_CLOSING, "")]
     assert forms(string, HTML) == []
+    assert forms("<aé>x</aé>", HTML) == [(Form.PAIR, "x")]
 
 
 def test_what_is_no_tag_is_text():
     assert strip_markup("1 < 2 <3> <g id=1>x</g>", XLIFF) == "1 < 2 <3> x"
     assert strip_markup("<u>x</u>", XLIFF) == "<u>x</u>"
+    assert strip_markup("<!-- n --><x/>", XLIFF) == "<!-- n -->"
 
 
 def test_an_unknown_syntax_is_refused():

@@ -81,6 +81,7 @@ def test_one_line_in_a_hundred_refuses_a_file_without_tags_and_one_in_more_warns
     with pytest.raises(InputError, match="1 of 100 lines"):
         check("xliff", "<b>y</b>", *["plain"] * 99).warning()
     assert "1 tag in 1 of 101 lines" in check("xliff", "<b>y</b>", *["plain"] * 100).warning()
+    assert "2 tags in 1 of 101" in check("xliff", "<b>y</b><i/>", *["plain"] * 100).warning()
 
 
 def test_tags_that_are_misread_in_two_ways_are_warned_of_apart():
@@ -145,6 +146,7 @@ def test_tags_of_xliff_in_xml_and_html_are_warned_of(syntax, line):
     [
         ("xml", "a<br/>b<br></br><hr />"),
         ("xml", "cp <source> <dest>, or <link> and <input>"),
+        ("xliff", "cp <SOURCE> <dest>, or <link> and <input>"),
         ("xml", '<link href="x">there</link>'),
         ("xml", '<svg><g id="a"><path d="M0"/></g></svg>'),
         ("html", '<svg><g id="a"><path d="M0"/></g></svg>'),
@@ -154,7 +156,7 @@ def test_tags_of_xliff_in_xml_and_html_are_warned_of(syntax, line):
         ("html", '<a id="1">b</a><br><img id="2">'),
     ],
 )
-def test_what_xml_and_html_read_well_is_not_warned_of(syntax, line):
+def test_what_is_no_tag_or_read_well_is_not_warned_of(syntax, line):
     assert check(syntax, line).warning() is None
 
 

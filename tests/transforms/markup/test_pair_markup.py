@@ -116,6 +116,19 @@ def test_identifiers_beat_order_and_order_serves_without():
     ]
 
 
+@pytest.mark.parametrize("name", ["x", "id", "rid", "mid", "startRef"])
+def test_each_identifier_beats_order(name):
+    markup = paired(f'<t {name}="1"/>a<t {name}="2"/>', f'<t {name}="2"/>A<t {name}="1"/>')
+    assert [element.target for element in markup.elements] == [(1, 1), (0, 0)]
+
+
+def test_the_identifier_of_tmx_for_both_sides_beats_that_of_one():
+    markup = paired(
+        '<ph x="1" id="7"/>a<ph x="2" id="8"/>', '<ph x="2" id="7"/>A<ph x="1" id="8"/>'
+    )
+    assert [element.target for element in markup.elements] == [(1, 1), (0, 0)]
+
+
 def test_indexed_tags_are_matched_by_their_numbers():
     markup = paired("<a_7>a</a_7><a_2/>", "<a_2/><a_7>b</a_7>", INDEXED)
     assert markup.agrees
@@ -127,6 +140,12 @@ def test_elements_of_one_side_alone_get_no_new_number():
     markup = paired("<i>a</i><b>c</b><br/>", "<br/><b>d</b>").renumbered([7, 3])
     assert [element.index for element in markup.elements] == [None, 7, 3]
     assert markup.indexed("source", "ac") == "a<a_7>c</a_7><a_3/>"
+
+
+def test_elements_of_the_target_alone_are_numbered_after_those_of_the_source():
+    markup = paired("<b>a</b>", "<i>A</i><b>B</b>")
+    assert [tag.element for tag in markup.target] == [1, 1, 0, 0]
+    assert markup.indexed("target", "AB") == "A<a_0>B</a_0>"
 
 
 @pytest.mark.parametrize("line", ["", "{}", '{"elements": [{}], "source": [], "target": []}', "[]"])

@@ -36,6 +36,23 @@ def test_begin_and_end_with_one_number_are_a_pair():
     assert forms(segment(("bpt", {"i": "1"}), "b", ("ept", {"i": "2"}))) == [Form.OPEN, Form.CLOSE]
 
 
+def test_halves_of_xliff_2_are_a_pair_by_the_start_that_the_end_names():
+    start = ("sc", {"id": "1"})
+    assert forms(segment(start, "b", ("ec", {"startRef": "1", "id": "2"}))) == [Form.PAIR]
+    apart = segment(start, "b", ("ec", {"startRef": "2", "id": "1"}))
+    assert forms(apart) == [Form.OPEN, Form.CLOSE]
+
+
+def test_an_element_of_another_namespace_is_a_pair_and_its_place_counts_code_points():
+    made = Segment(1000)
+    made.text("ü𝄞")
+    made.start("", "y:b", {})
+    made.end("", "y:b")
+    marked = made.finish()
+    assert forms(marked) == [Form.PAIR]
+    assert [tag.offset for tag in marked.tags] == [2, 2]
+
+
 def test_a_native_code_without_a_partner_is_known_by_its_id_or_its_x():
     codes = [("ph", {"id": "1", "x": "2"}), ("ph", {"x": "3"}), ("ph", {"type": "br"})]
     assert [tag.key for tag in segment(*codes).tags] == ["1", "3", ""]

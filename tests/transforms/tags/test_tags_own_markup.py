@@ -47,6 +47,12 @@ def test_a_tag_without_a_partner_is_held_or_not():
     assert actual == {"One", "<br>", "two", "One<br>", "<br>two", "One<br>two"}
 
 
+@pytest.mark.parametrize("tag", ["</b>", "<!-- b -->"])
+def test_a_text_whose_only_tag_is_an_end_or_a_comment_is_not_cut_inside_it(tag):
+    actual = phrases_of(f"One {tag} two", f"Eins {tag} zwei")
+    assert actual == {"One", tag, "two", f"One {tag}", f"{tag} two", f"One {tag} two"}
+
+
 def test_markup_of_one_side_alone_counts_too():
     assert phrases_of("Go home now", "<b>Geh heim</b>") == {"home", "now", "home now"}
 
