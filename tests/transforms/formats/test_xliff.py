@@ -4,7 +4,7 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import Form
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.units import CorpusInput
+from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.makers.reading import corpus, pairs, read_all, reasons, single
 
 HEAD_1 = (
@@ -98,6 +98,14 @@ def test_a_segment_of_the_target_alone_is_rejected_and_not_lost(tmp_path):
     assert reasons(rows) == [None, "missing_field"]
 
 
+def test_a_unit_that_is_cut_but_not_translated_gives_a_row_for_each_segment(tmp_path):
+    cut = SEGMENTS.format("One.", " ", "Two.")
+    body = f"<trans-unit><source>One. Two.</source><seg-source>{cut}</seg-source></trans-unit>"
+    rows = rows_of(tmp_path, body)
+    assert [row["source"] for row in rows] == ["One.", "Two."]
+    assert reasons(rows) == ["untranslated"] * 2
+
+
 CUT = (
     "<trans-unit id='1'><source>{source}</source><seg-source>{source}</seg-source>"
     "<target>{target}</target></trans-unit>"
@@ -117,6 +125,13 @@ def test_text_between_segments_is_in_no_pair_and_reported(tmp_path, sides):
     assert (notice.code, notice.count) == ("outside_segments", 3)
     assert notice.message == "text outside of the segments of 3 units is in no pair"
     assert pairs(read_all(single(path)))[-3:] == [("One.", "Eins."), ("Two.", "Zwei."), ("d", "e")]
+
+
+def test_text_before_white_space_between_segments_is_reported(tmp_path):
+    side = "<mrk mtype='seg' mid='0'>{}</mrk> 2) <x id='1'/> "
+    body = CUT.format(source=side.format("One."), target=side.format("Eins."))
+    codes = [each.code for each in make_plan([single(write(tmp_path, body))]).notices]
+    assert "outside_segments" in codes
 
 
 @pytest.mark.parametrize("between", ["", " \n", "\u3000", "<x id='1'/>", "<ph id='1'>code</ph>"])
@@ -150,6 +165,15 @@ def test_text_of_version_2_between_segments_is_reported(tmp_path):
     (notice,) = make_plan([single(path)]).notices
     assert (notice.code, notice.count) == ("outside_segments", 2)
     assert pairs(read_all(single(path))) == 2 * [("One.", "Eins."), ("Two.", "Zwei.")]
+
+
+def test_a_segment_without_a_target_does_not_take_that_of_the_text_before_it(tmp_path):
+    body = (
+        "<unit><ignorable><source>1) </source><target>2) </target></ignorable>"
+        "<segment><source>One.</source></segment></unit>"
+    )
+    (row,) = rows_of(tmp_path, body, 2)
+    assert (row["source"], row["target"], row["reason"]) == ("One.", None, "untranslated")
 
 
 def test_a_segment_inside_of_code_is_none(tmp_path):
@@ -215,6 +239,12 @@ def test_a_missing_or_empty_target_is_untranslated_whatever_is_taken(tmp_path, t
     assert detail in row["detail"]
     (row,) = rows_of(tmp_path, segment("a", target), 2)
     assert row["reason"] == "untranslated"
+
+
+def test_a_target_with_a_tag_alone_is_not_empty(tmp_path):
+    assert reasons(rows_of(tmp_path, unit("<x id='1'/>", "<x id='1'/>"), inline_tags="index")) == [
+        None
+    ]
 
 
 def test_a_unit_without_a_source_is_rejected(tmp_path):
@@ -316,6 +346,21 @@ def test_the_language_of_a_target_beats_that_of_its_file(tmp_path):
     ]
 
 
+def test_the_language_of_a_target_is_not_that_of_the_next_unit(tmp_path):
+    body = unit("a", "b", ' xml:lang="fr"') + unit("c", None)
+    assert reasons(rows_of(tmp_path, body)) == ["other_language", "untranslated"]
+
+
+def test_a_file_that_states_no_language_is_in_any(tmp_path):
+    without = HEAD_1.replace(' target-language="de-DE"', "").partition("<file")[2]
+    path = write(tmp_path, unit("a", "b") + TAIL_1.replace("</xliff>", "<file") + without)
+    text = path.read_text().replace("de-DE", "fr").replace(TAIL_1, unit("c", "d") + TAIL_1)
+    path.write_text(text)
+    rows = read_all(single(path))
+    assert reasons(rows) == ["other_language", None]
+    assert pairs(rows) == [("c", "d")]
+
+
 def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path):
     path = write(tmp_path, segment("a", "b"), 2)
     rows = read_all(CorpusInput(input=(str(path),), source_lang="und", target_lang="und"))
@@ -337,14 +382,22 @@ NOT_TRANSLATED = (
 
 
 def test_segments_that_are_not_to_be_translated_are_no_pairs_without_a_target(tmp_path):
-    path = write(tmp_path, unit("d", "e") + NOT_TRANSLATED)
+    path = write(tmp_path, unit("d", "e") + NOT_TRANSLATED + unit("f", None))
     plan = make_plan([single(path)])
-    assert plan.rows == 3
+    assert plan.rows == 4
     (notice,) = plan.notices
     assert (notice.code, notice.count) == ("not_for_translation", 3)
     rows = read_all(single(path))
-    assert [row["source"] for row in rows] == ["d", "a", "c"]
-    assert reasons(rows) == [None, None, "untranslated"]
+    assert [row["source"] for row in rows] == ["d", "a", "c", "f"]
+    assert reasons(rows) == [None, None, "untranslated", "untranslated"]
+
+
+def test_a_target_over_the_limit_is_rejected_even_if_it_is_not_to_be_translated(tmp_path):
+    code = f"<ph id='1'>{'x' * 100}</ph>"
+    path = write(tmp_path, unit("a", code).replace("<trans-unit", '<trans-unit translate="no"'))
+    assert reasons(read_all(single(path), limits=ReadLimits(max_line_bytes=50))) == [
+        "line_too_long"
+    ]
 
 
 def test_a_notice_on_many_files_is_one(tmp_path):
