@@ -77,6 +77,19 @@ def test_texts_by_language_are_read_where_there_is_no_source_and_target(tmp_path
     assert rows[1]["detail"] == "target: field 'de' is missing"
 
 
+def test_texts_by_language_beside_a_source_are_no_translation(tmp_path):
+    path = write(
+        tmp_path,
+        line(source="a", target="b", translation={"en": "c", "de": "d"}),
+        line(translation="c"),
+    )
+    rows = read_all(single(path))
+    assert [(row["source"], row["reason"]) for row in rows] == [
+        ("a", "wrong_type"),
+        (None, "missing_field"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("raw", "reason", "detail"),
     [
@@ -122,8 +135,9 @@ def test_a_line_that_cannot_be_trusted_is_rejected_and_the_next_one_read(
 
 
 def test_a_side_that_can_be_read_is_kept(tmp_path):
-    [row] = read_all(single(write(tmp_path, line(source="a", target=2))))
-    assert (row["source"], row["target"], row["reason"]) == ("a", None, "wrong_type")
+    for target, reason in ((2, "wrong_type"), ("b\b", "control_char")):
+        [row] = read_all(single(write(tmp_path, line(source="a", target=target))))
+        assert (row["source"], row["target"], row["reason"]) == ("a", None, reason)
 
 
 def test_line_feeds_inside_a_text_are_text(tmp_path):
@@ -134,6 +148,8 @@ def test_line_feeds_inside_a_text_are_text(tmp_path):
 def test_nesting_up_to_the_limit_is_read(tmp_path):
     deep = b'{"source": "{{{{", "target": "b", "x": ' + b"[" * 63 + b"]" * 63 + b"}"
     assert pairs(read_all(single(write(tmp_path, deep)))) == [("{{{{", "b")]
+    wide = b'{"source": "a", "target": "b", "x": [' + b"[{}], " * 100 + b"0]}"
+    assert pairs(read_all(single(write(tmp_path, wide)))) == [("a", "b")]
     rows = read_all(single(write(tmp_path, GOOD, deep)), limits=ReadLimits(max_json_depth=63))
     assert reasons(rows) == [None, "json_too_deep"]
 
@@ -219,9 +235,9 @@ def test_a_field_of_scores_that_no_line_has_is_refused_with_the_fields_there_are
 
 
 def test_a_field_of_scores_that_some_lines_have_is_read(tmp_path):
-    rows = [GOOD, line(source="c", target="d", wert=1), line(source="e", target="f", wert=None)]
+    rows = [GOOD, line(source="c", target="d", wert=0), line(source="e", target="f", wert=None)]
     path = write(tmp_path, *rows)
-    assert [row["score"] for row in read_all(single(path, score_field="wert"))] == [None, 1, None]
+    assert [row["score"] for row in read_all(single(path, score_field="wert"))] == [None, 0, None]
     escaped = line(source="c", target="d", größe=2)
     assert b"\\u00f6" in escaped
     for actual in (escaped, escaped.decode("unicode_escape").encode()):

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from pairweave.transforms.metrics.seed_comparison import compare_seeds, spread, student
+from pairweave.transforms.metrics.seed_comparison import (
+    Difference,
+    compare_seeds,
+    spread,
+    student,
+)
 from pairweave.transforms.metrics.significance import LineSums, ratio
 from pairweave.transforms.metrics.significance_options import Significance
 
@@ -42,7 +47,26 @@ def test_one_seed_is_never_enough():
     assert compare_seeds({1: sums(1)}, {2: sums(1)}, CONFIG) is None
 
 
+def test_chance_in_the_segments_is_tested_over_all_seeds():
+    equal, arm, baseline = sums(40), sums(100), sums(60)
+    assert compare_seeds({1: equal, 2: arm}, {1: equal, 2: baseline}, CONFIG).p < 0.05
+    assert compare_seeds({1: equal, 2: equal}, {1: equal, 2: equal}, CONFIG).p == 1.0
+
+
+@pytest.mark.parametrize(
+    ("mean", "margin", "p", "expected"),
+    [
+        (2.0, 1.0, 0.01, True),
+        (-2.0, 1.0, 0.01, True),
+        (2.0, 2.0, 0.01, False),
+        (2.0, 1.0, 0.05, False),
+    ],
+)
+def test_a_difference_either_way_beyond_chance_is_significant(mean, margin, p, expected):
+    assert Difference(mean, margin, p, 3).is_significant is expected
+
+
 def test_the_spread_of_one_seed_is_unknown():
     assert spread({4: 2.5}).deviation is None
     assert student(1) == 12.706
-    assert student(500) == 1.96
+    assert (student(20), student(21), student(500)) == (2.086, 1.96, 1.96)

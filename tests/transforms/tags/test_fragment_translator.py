@@ -1,5 +1,6 @@
 """Fragments translated by a job's translator instead of the aligner's own lexicon."""
 
+import numpy as np
 import pytest
 
 from pairweave.models.hmm import hmm_reference
@@ -11,6 +12,8 @@ from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run_steps import fragment_finding
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments
+from pairweave.transforms.tags.text_fragments import TextFragments
+from pairweave.transforms.text.tokens import TokenConfig
 from tests.transforms.tags.test_fragments import BLANKS, boxes_of, table_of
 
 PAIRS = [("a big house", "une grande maison"), ("the old house", "la vieille maison")] * 4
@@ -40,6 +43,14 @@ def test_a_jobs_translator_translates_fragments(aligner, monkeypatch):
     actual = find_fragments(table_of(PAIRS[:2]), made, FragmentConfig(max_words=1, share=1.0))
     assert boxes_of(actual) == [[(2, 3, 2, 3)], [(1, 2, 1, 2), (2, 3, 2, 3)]]
     assert ("house", "en", "fr") in asked
+
+
+def test_a_mark_that_only_the_translation_ends_with_can_be_left_out():
+    made = {"house": "maison.", "house.": "maison.", "x": ".", "y": "", "z": None, "water": "l'eau"}
+    translator = TextFragments(lambda texts, *_: [made[text] for text in texts], TokenConfig())
+    offsets, word_offsets, _ = translator.translate([*made], "en", "fr")
+    assert np.diff(offsets).tolist() == [2, 1, 1, 0, 0, 1]
+    assert np.diff(word_offsets).tolist() == [2, 1, 2, 1, 2]
 
 
 def test_a_translator_is_refused_where_nothing_is_translated(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms.kernels.tags import tag_text
-from pairweave.transforms.tags.tag_measures import CELLS, Ruler, cells_of
+from pairweave.transforms.tags.tag_measures import CELLS, Elements, Ruler, cells_of, measure
 
 TEXTS = pa.array(["one", "a b c d e f g h i j k l m n o p"])
 FORMS = {
@@ -55,3 +55,17 @@ def test_what_has_no_length_is_classed_by_its_form_and_place(start, end, places)
     actual = classes(1, start, end)
     for code, (form, border) in FORMS.items():
         assert actual[code] == f"{form} {places[border == 'end']}"
+
+
+def test_a_place_inside_a_word_is_in_the_middle():
+    ruler = Ruler.of(pa.array(["ab cd"]), "words", "en")
+    assert ruler.points(np.zeros(6, np.int64), np.arange(6)).tolist() == [0, 1, 1, 1, 1, 2]
+
+
+def test_a_pair_around_no_word_is_empty():
+    texts = pa.array(["ab cd"])
+    spans = [(0, 2), (1, 1), (2, 3), (5, 5)]
+    start, end = np.array(spans).T
+    text, form = np.zeros(len(spans), np.int64), np.zeros(len(spans), np.int64)
+    counts = measure(texts, Ruler.of(texts, "words", "en"), Elements(text, form, start, end))
+    assert (counts["form pair"], counts["form empty"]) == (1, 3)

@@ -48,6 +48,13 @@ def agree(folder, *more):
     return list(zip(*kept, strict=True)), json.loads(out.splitlines()[-1])
 
 
+def test_tags_with_other_names_or_forms_do_not_agree():
+    bold, italic, empty = map(parse_markup, ("<b>a</b>", "<i>a</i>", "<b/>a"))
+    assert tags_agree([bold, bold])
+    assert not tags_agree([bold, italic])
+    assert not tags_agree([bold, empty])
+
+
 FIRST = ('<g id="1">a</g> b', 'B <g id="1">A</g>', '<g id="1">Á</g> B')
 
 
