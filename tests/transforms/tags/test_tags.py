@@ -412,6 +412,23 @@ def test_rows_made_in_parts_are_the_same(monkeypatch):
     assert np.array_equal(mask, without)
 
 
+@pytest.mark.parametrize("shapes", [{}, {"self_closing_share": 0.3, "empty_share": 0.2}])
+def test_white_space_is_shifted_as_in_a_single_text(shapes):
+    straight, shifted = (
+        inject_tags(
+            some_pairs(100),
+            TagConfig(
+                mix=INFINITE, tag_share=1, phrase_pairs="all", whitespace_shift=shift, **shapes
+            ),
+        )[0]
+        for shift in (False, True)
+    )
+    for side in ("source", "target"):
+        texts = straight[side].to_pylist()
+        assert shifted[side].to_pylist() == list(map(shift_whitespace, texts))
+    assert any(text.startswith(("<a_0><a_1>", "<a_1><a_0>")) for text in texts)
+
+
 def test_an_empty_table_gives_an_empty_one():
     rows, without = inject_tags(schemas.PHRASES.empty_table(), TagConfig())
     assert rows.schema.equals(schemas.TAGGED)
