@@ -1,3 +1,5 @@
+import re
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.kernels.tags import indexed_tags
 from pairweave.transforms.markup.markup import INDEXED, Kind, parse_markup
 from pairweave.transforms.symbols.representations import find_representation
-from pairweave.transforms.tags.tag_rendering import render_columns
+from pairweave.transforms.tags.tag_rendering import render_columns, symbol_pattern, symbols_of
 from tests.oracles.slow_rendering import render_pair
 
 NAMES = ["indexed", "xliff", "masked", "html", ("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧")]
@@ -26,6 +28,17 @@ def test_columns_are_rendered_as_their_pairs_one_by_one(name, pairs):
     assert list(zip(*(side.to_pylist() for side in rendered), strict=True)) == expected
     for side in rendered:
         side.validate(full=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "last"),
+    [(NAMES[-1], 30, "⟦9/⟧"), ("xliff", 37, '<ex id="9"/>'), ("masked", 45, "XLF_EX,9")],
+)
+def test_the_symbols_are_those_of_every_number_that_a_row_can_have(name, number, last):
+    symbols = symbols_of(name, self_closing=True)
+    assert (len(symbols), symbols[-1]) == (number, last)
+    assert all(re.fullmatch(symbol_pattern(name), symbol) for symbol in symbols)
+    assert "(?P<" not in symbol_pattern(name)
 
 
 def test_rows_of_a_slice_are_rendered_alone():

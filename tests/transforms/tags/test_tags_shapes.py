@@ -315,6 +315,14 @@ def test_a_tag_in_two_parts_stands_round_neighbours_on_the_other_side():
                 assert row[side].count(f"<a_{number}>") == (1 if same[side] else 2)
 
 
+def test_variants_whose_text_an_earlier_one_has_are_left_out():
+    config = TagConfig(
+        variants=10, mix=INFINITE, tag_share=1, phrase_pairs="all", self_closing_share=1.0
+    )
+    rows = inject_tags(some_pairs(20, words=4), config)[0].to_pylist()
+    assert len({(row["id"], row["source"], row["target"]) for row in rows}) == len(rows) < 20 * 10
+
+
 def test_parts_are_not_counted_as_tags():
     table = some_pairs(300)
     split = TagConfig(mix=INFINITE, split_share=1.0)
