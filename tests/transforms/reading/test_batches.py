@@ -1,4 +1,4 @@
-"""Batches of the formats whose rows are gathered one by one hold a bounded amount of text."""
+"""Batches hold a bounded amount of text, and their rows have the numbers of their lines."""
 
 import json
 
@@ -8,7 +8,7 @@ from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading import rows
 from pairweave.transforms.units import ReadLimits
-from tests.makers.reading import corpus, single
+from tests.makers.reading import corpus, read_all, single
 
 TEXT = "word " * 40
 
@@ -46,3 +46,24 @@ def test_long_texts_come_in_smaller_batches_and_none_is_lost(tmp_path, monkeypat
     batches = list(read_unit(unit, ReadLimits()))
     assert [batch.num_rows for batch in batches] == [4] * 12 + [2]
     assert [row for batch in batches for row in batch.to_pylist()] == whole
+
+
+def write_rows(folder, kind):
+    """Write seven pairs, and return them as a corpus."""
+    pairs = [(f"a{n}", f"b{n}") for n in range(7)]
+    path = folder / f"a.{kind}"
+    if kind == "jsonl":
+        lines = [json.dumps({"source": a, "target": b}) for a, b in pairs]
+    else:
+        lines = [("\t" if kind == "tsv" else ",").join(pair) for pair in pairs]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return single(path)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "tsv", "csv"])
+@pytest.mark.parametrize("batch_rows", [1, 2, 3, 10])
+def test_rows_are_numbered_in_every_batch(tmp_path, kind, batch_rows):
+    read = read_all(write_rows(tmp_path, kind), batch_rows=batch_rows)
+    assert [(row["line"], row["source"], row["target"]) for row in read] == [
+        (n + 1, f"a{n}", f"b{n}") for n in range(7)
+    ]
