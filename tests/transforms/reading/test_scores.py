@@ -19,8 +19,8 @@ CELLS = ["0.5", "-1e2", "", "much"]
 
 def test_an_id_with_an_underscore_is_no_score():
     problems = {}
-    scores = read_scores(pa.array(["12_345", " 1e-3 "]), problems)
-    assert scores.to_pylist() == [None, np.float32(1e-3)]
+    scores = read_scores(pa.array(["12_345", " 1e-3 ", " "]), problems)
+    assert scores.to_pylist() == [None, np.float32(1e-3), None]
     assert problems[0].reason == "wrong_type"
     assert [*problems] == [0]
 
@@ -86,7 +86,7 @@ def test_numbers_of_parquet_are_read_as_they_are(tmp_path):
         assert [row["score"] for row in rows] == [3.0, None, -7.0]
 
 
-@pytest.mark.parametrize("cell", ["nan", "inf", "1e39", "0x1", "1,5", "true"])
+@pytest.mark.parametrize("cell", ["nan", "-inf", "-1e39", "1e39", "0x1", "1,5", "true"])
 def test_what_32_bits_cannot_hold_is_no_score(tmp_path, cell):
     path = tmp_path / "a.tsv"
     path.write_text(f"a\tb\t{cell}\nc\td\t{np.finfo(np.float32).max}\n")
