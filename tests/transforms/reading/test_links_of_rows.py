@@ -1,9 +1,10 @@
 """Links that come with their pairs, line by line."""
 
 import pyarrow as pa
+import pytest
 
 from pairweave.transforms.kernels.links.pharaoh import MAX_INDEX
-from pairweave.transforms.reading.links_of_rows import read_given_links
+from pairweave.transforms.reading.links_of_rows import read_given_links, written_links
 
 
 def read(*lines):
@@ -30,3 +31,21 @@ def test_a_line_with_something_else_is_named_and_the_others_are_read():
         ),
         3: ("invalid_link", f"forward_links: '\\n' {expected}"),
     }
+
+
+def test_links_on_two_lines_are_refused_even_if_each_is_a_link():
+    links, problems = read("0-0\n1-1", "2-2")
+    assert links == [[], [(2, 2)]]
+    assert [*problems] == [0]
+
+
+def test_links_as_objects_and_as_pairs_are_the_same():
+    assert written_links([{"source": 2, "target": 0}, [0, 1]]) == "2-0 0-1"
+    assert written_links([]) == ""
+
+
+@pytest.mark.parametrize(
+    "link", [[True, 0], [-1, 0], [0], [0, 0, 0], [0.0, 1], {"source": 0}, "0-0", None]
+)
+def test_what_is_no_pair_of_numbers_makes_no_links(link):
+    assert written_links([[0, 0], link]) is None

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.tags.elements import Phrases
-from pairweave.transforms.tags.tags import Taggable
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tags import Taggable, find_taggable
+from tests.transforms.tags.test_tags import table_of
 
 OFFSETS = [0, 2, 2, 5, 6]
 
@@ -25,3 +27,13 @@ def test_some_pairs_have_their_phrase_pairs_weights_and_limits(pairs, weighted):
     assert some_boxes.T.tolist() == [boxes[:, at].tolist() for row in rows for at in row]
     assert some_weights.tolist() == [at / 4 for row in rows for at in row if weighted]
     assert some_limits.tolist() == [limits[pair] for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("share", "words", "limit"),
+    [(0.3, (10, 10), 2), (0.7, (10, 10), 6), (0.7, (10, 9), 6), (0.5, (4, 9), 1), (0.5, (9, 4), 1)],
+)
+def test_a_pair_has_fewer_tags_than_the_share_of_its_shorter_side(share, words, limit):
+    sides = tuple(" ".join(["word"] * count) for count in words)
+    table = table_of([sides], [[(0, 0)]])
+    assert find_taggable(table, TagConfig(tag_share=share)).limits.tolist() == [limit]
