@@ -95,6 +95,22 @@ def test_a_file_whose_records_cannot_be_told_apart_is_refused(tmp_path, data, me
     assert message in str(caught.value)
 
 
+def test_the_size_of_a_record_is_that_of_all_its_bytes(tmp_path):
+    path = write(tmp_path, f"a,b\n{'c' * 48},d\n")
+    assert len(read_all(single(path), limits=ReadLimits(max_line_bytes=50))) == 2
+    with pytest.raises(InputError, match="more than 49 bytes"):
+        make_plan([single(path)], ReadLimits(max_line_bytes=49))
+    path = write(tmp_path, f"a,b\n{'c' * 6000},d\n")
+    with pytest.raises(InputError, match="more than 5000 bytes"):
+        make_plan([single(path)], ReadLimits(max_line_bytes=5000))
+
+
+def test_every_record_of_a_long_file_is_counted(tmp_path):
+    path = write(tmp_path, "source,target\n" + "a,b\n" * 1_500)
+    plan = make_plan([single(path)])
+    assert plan.rows == len(read_plan(plan)) == 1_500
+
+
 def test_a_compressed_file_is_read_like_a_plain_one(tmp_path):
     data = b'en,de\n"a\nb",c\nd,e\n'
     plain = rows_of(tmp_path, data, source_field="en", target_field="de")

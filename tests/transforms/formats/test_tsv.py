@@ -136,6 +136,13 @@ def test_a_first_line_too_long_to_count_asks_for_the_count(tmp_path):
     assert rows[0]["detail"] == "line: 101 bytes, max_line_bytes is 50"
 
 
+@pytest.mark.parametrize("batch_rows", [1, 2, 4])
+def test_a_line_over_the_limit_rejects_its_row_in_any_batch(tmp_path, batch_rows):
+    path = write(tmp_path, b"a\tb\nc\td\n" + b"x" * 99 + b"\ty\ne\tf\n")
+    rows = read_all(single(path), limits=ReadLimits(max_line_bytes=50), batch_rows=batch_rows)
+    assert reasons(rows) == [None, None, "line_too_long", None]
+
+
 def test_bad_bytes_are_placed_in_the_line_and_spare_the_other_side(tmp_path):
     rows = read_all(single(write(tmp_path, b"ab\tc\xffd\ne\0f\tg\n\xff\x01\tx\n")))
     assert reasons(rows) == ["invalid_utf8", "control_char", "invalid_utf8"]

@@ -36,6 +36,7 @@ def read(data: bytes, limit: int, chunk: int) -> list[tuple[str | None, str | No
 @example(data=b"12345\r\n", limit=5, chunk=3)
 @example(data=b"12345\r", limit=5, chunk=100)
 @example(data=b"123456\r\nabc", limit=5, chunk=7)
+@example(data=b"\na\r", limit=5, chunk=7)
 def test_lines_are_what_the_slow_reader_says_whatever_the_chunks(data, limit, chunk):
     expected = slow_lines(data, limit)
     actual = read(data, limit, chunk)
@@ -89,6 +90,15 @@ def test_a_byte_order_mark_is_dropped_at_the_first_byte_only_and_counts_in_offse
     actual = read(mark + b"a\n" + mark + b"b\n\xff\n", 100, 2)
     assert [row[0] for row in actual] == ["a", "\ufeffb", None]
     assert actual[2][2] == "source: 0xFF at byte 0 of the line, byte 10 of the file"
+    (lines,) = line_blocks([mark + b"b\n"], 100, offset=5)
+    assert lines.line(0) == mark + b"b"
+
+
+def test_offsets_after_a_line_over_the_limit_are_those_of_the_file():
+    for size in (3, 100):
+        data = b"a\n" + b"x" * 20 + b"\r\n\xff\n"
+        actual = read(data, 5, size)
+        assert actual[2][2] == "source: 0xFF at byte 0 of the line, byte 24 of the file"
 
 
 def test_a_line_over_the_limit_keeps_its_length_and_start_and_the_next_line_is_read():
@@ -110,6 +120,13 @@ def test_a_long_last_line_has_its_length_with_a_line_feed_and_without():
         [(text, reason, detail)] = read(b"x" * 5000 + end, 10, 999)
         assert (text, reason) == (None, "line_too_long")
         assert detail == "source: 5000 bytes, max_line_bytes is 10"
+
+
+def test_the_start_of_a_long_line_that_is_kept_has_no_line_end():
+    for size in (3, 100):
+        data = b"x" * 20 + b"\r\n"
+        (lines,) = line_blocks([data[at : at + size] for at in range(0, len(data), size)], 5)
+        assert lines.line(0) == b"x" * 20
 
 
 def test_a_line_without_end_is_skipped_in_constant_memory():
