@@ -233,6 +233,28 @@ def test_pairs_that_nest_are_written_as_elements(ending, expected):
     assert expected in b"".join(WRITERS[ending]([row_of(marked, marked)])).decode()
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<b>x", '<it id="1" pos="open">&lt;b&gt;</it>x'),
+        ("x</b>", 'x<it id="1" pos="close">&lt;/b&gt;</it>'),
+    ],
+)
+def test_half_a_pair_is_isolated(text, expected):
+    marked = parse_markup(text, HTML)
+    document = b"".join(write_xliff([row_of(marked, marked)])).decode()
+    assert f"<source>{expected}</source>" in document
+
+
+def test_consecutive_rows_of_a_corpus_and_its_languages_are_in_one_file():
+    marked = parse_markup("x", HTML)
+    rows = [row_of(marked, marked, number) for number in range(4)]
+    rows[2] = dataclasses.replace(rows[2], langs=("en", "fr"))
+    rows[3] = dataclasses.replace(rows[3], langs=("en", "fr"), corpus="e")
+    document = b"".join(write_xliff(rows))
+    assert [document.count(tag) for tag in (b"<file ", b"</file>", b"<trans-unit")] == [3, 3, 4]
+
+
 def test_nested_native_codes_keep_the_closing_code_of_their_own():
     marked = parse_markup("x<b>a<i>b</i>c</b><u>d</u>", HTML)
     written = b"".join(write_xliff2([row_of(marked, marked)])).decode()

@@ -367,6 +367,16 @@ def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path):
     assert (rows[0]["source_lang"], rows[0]["target_lang"]) == ("en-US", "de")
 
 
+def test_languages_that_nobody_gave_and_the_file_has_several_of_stay_unknown(tmp_path):
+    for language in ('target-language="fr"', ""):
+        other = HEAD_1.replace('target-language="de-DE"', language).partition("<file")[2]
+        both = unit("a", "b") + TAIL_1.replace("</xliff>", "<file") + other + unit("c", "d")
+        path = write(tmp_path, both)
+        rows = read_all(CorpusInput(input=(str(path),), source_lang="und", target_lang="und"))
+        assert pairs(rows) == [("a", "b"), ("c", "d")]
+        assert {row["target_lang"] for row in rows} == {"und"}
+
+
 def test_xliff_states_that_nobody_knows_are_refused():
     with pytest.raises(ConfigError, match="xliff_take: input should be 'untranslated' or 'doubt"):
         make_plan([corpus(input=("a.xlf",), xliff_take=("new",))])
@@ -378,6 +388,7 @@ NOT_TRANSLATED = (
     '<trans-unit id="4" translate="no"><source>a</source><target>b</target></trans-unit>'
     '<group translate="no"><trans-unit id="5"><source>z.c</source></trans-unit>'
     '<trans-unit id="6" translate="yes"><source>c</source></trans-unit></group>'
+    '<trans-unit id="7" translate="no"><source>w.c</source></trans-unit>'
 )
 
 
@@ -386,7 +397,7 @@ def test_segments_that_are_not_to_be_translated_are_no_pairs_without_a_target(tm
     plan = make_plan([single(path)])
     assert plan.rows == 4
     (notice,) = plan.notices
-    assert (notice.code, notice.count) == ("not_for_translation", 3)
+    assert (notice.code, notice.count) == ("not_for_translation", 4)
     rows = read_all(single(path))
     assert [row["source"] for row in rows] == ["d", "a", "c", "f"]
     assert reasons(rows) == [None, None, "untranslated", "untranslated"]
@@ -405,6 +416,6 @@ def test_a_notice_on_many_files_is_one(tmp_path):
     plan = make_plan([corpus(input=tuple(map(str, paths)))])
     (notice,) = (each for each in plan.notices if each.code == "not_for_translation")
     assert notice.file.endswith("0.xlf and 4 other files")
-    assert notice.count == 15
-    said = "no pair is made of 15 segments without a target, marked as not to be translated"
+    assert notice.count == 20
+    said = "no pair is made of 20 segments without a target, marked as not to be translated"
     assert notice.message == said

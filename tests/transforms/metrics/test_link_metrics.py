@@ -8,6 +8,7 @@ from nltk.translate.metrics import alignment_error_rate
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.metrics.link_metrics import evaluate_links
+from pairweave.transforms.storage import text_lines
 from tests.makers import runs
 from tests.makers.links import link_sets
 
@@ -46,6 +47,19 @@ def test_a_case_counted_by_hand(score):
 def test_a_one_based_gold_is_shifted(score):
     assert score("0-1\n", "1-2\n", one_based=True).aer == 0
     assert score("0-1\n", "1-2\n").aer == 1
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_figures_and_places_are_the_same_in_blocks_of_any_size(score, monkeypatch, size):
+    monkeypatch.setattr(text_lines, "BLOCK_BYTES", size)
+    scores = score(
+        "0-0 1-2 2-2\n\n5-5 300-2\n2-2\n1-0\n", "0-0 1-1 1p2\n3-3\n5p5 300-2\n1-1\n0-256\n"
+    )
+    assert (scores.pairs, scores.links, scores.sure, scores.possible) == (5, 7, 6, 8)
+    assert (scores.sure_hits, scores.possible_hits) == (2, 4)
+    assert score("0-0\n1-1\n2-2\n", "0-0\n1-1\n2-2\n").warning is None
+    with pytest.raises(InputError, match="gold:3: links 0 and 3"):
+        score("0-0\n0-0\n0-0\n", "1-1 2-2\n\n0p3 1-1\n", one_based=True)
 
 
 def test_a_link_given_twice_counts_once(score):
