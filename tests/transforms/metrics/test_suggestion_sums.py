@@ -24,6 +24,12 @@ def test_values_are_those_of_sacrebleu(golds, lines):
         assert f"nrefs:{len(golds) if None not in golds[-1] else 'var'}" in actual[name].signature
 
 
+@pytest.mark.parametrize(("said", "gold"), [("a", "a"), ("a b", "a"), ("a", ""), ("", "a")])
+def test_short_texts_are_scored_by_the_orders_that_they_have(said, gold):
+    actual = measure_suggestions([said], [[gold]], ("chrf",), "de")["chrf"]
+    assert actual.value == pytest.approx(CHRF().corpus_score([said], [[gold]]).score)
+
+
 def test_values_are_those_of_the_command(tmp_path):
     paths = []
     for name, texts in (("said", SAID), ("one", FIRST), ("two", SECOND)):

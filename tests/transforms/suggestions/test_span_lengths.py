@@ -104,6 +104,8 @@ def test_a_golden_set_may_be_compressed_like_any_input(tmp_path, ending, compres
     for path in paths:
         Path(path).unlink()
     assert has_files(str(tmp_path / "gold"))
+    (tmp_path / "other.src").write_text("a\n")
+    assert not has_files(str(tmp_path / "other"))
 
 
 @pytest.mark.parametrize(

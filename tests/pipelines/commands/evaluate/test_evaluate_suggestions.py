@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.metrics import example_metrics
 from pairweave.transforms.metrics.example_metrics import (
+    SIDES,
     Comparison,
     Profile,
     profile_files,
@@ -249,7 +251,9 @@ def test_examples_counted_by_hand(tmp_path):
     assert both.facet("operation") == {0: 3, 1: 1}
 
 
-def test_a_golden_set_is_counted_alike(tmp_path):
+@pytest.mark.parametrize("lines", [1, 3, 8_192])
+def test_a_golden_set_is_counted_alike(tmp_path, monkeypatch, lines):
+    monkeypatch.setattr(example_metrics, "BATCH_LINES", lines)
     golden = profile_files(write_golden(tmp_path / "g", EXAMPLES), "de")
     made = profile_run(write_run(tmp_path / "run", EXAMPLES))["all"]
     assert golden.operation == {"other": 3, "delete": 1}
@@ -325,13 +329,24 @@ def test_real_golden_sets_are_near_each_other(shared_data):
         (lambda path: (path / "g.src").unlink(), r"g\.src: no such file"),
         (lambda path: (path / "g.tgt").write_text("a\n"), "line_count_mismatch"),
         (lambda path: (path / "g.mask").write_text("a\n" * 4), "mask:1: expected one <MASK_REP>"),
+        (
+            lambda path: (path / "g.mask").write_text("<MASK_REP>\n" * 3 + "<MASK_REP>" * 2 + "\n"),
+            "mask:4: expected one <MASK_REP>, found 2",
+        ),
+        (lambda path: [(path / f"g.{side}").write_text("") for side in SIDES], "has no example"),
     ],
 )
-def test_a_broken_golden_set_is_refused(tmp_path, spoil, message):
+def test_a_broken_golden_set_is_refused(tmp_path, monkeypatch, spoil, message):
+    monkeypatch.setattr(example_metrics, "BATCH_LINES", 1)
     prefix = write_golden(tmp_path / "g", EXAMPLES)
     spoil(tmp_path)
     with pytest.raises(InputError, match=message):
         profile_files(prefix, "de")
+
+
+def test_a_run_without_examples_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="the run has no example"):
+        profile_run(write_run(tmp_path / "run", []))
 
 
 def test_what_is_no_run_of_suggestions_is_refused(tmp_path):
