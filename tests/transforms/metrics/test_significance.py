@@ -1,6 +1,7 @@
 """Significance of differences, beside sacreBLEU's own command and worked by hand."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -53,6 +54,15 @@ def by_sacrebleu(directory, kind, refs=("gold",), more=()):
     )
     baseline, good = (row["BLEU"] for row in json.loads(done.stdout))
     return baseline, good
+
+
+@pytest.mark.parametrize("before", [None, "3"])
+def test_the_seed_in_the_environment_is_as_before(monkeypatch, before):
+    monkeypatch.setenv("SACREBLEU_SEED", "3")
+    if before is None:
+        monkeypatch.delenv("SACREBLEU_SEED")
+    compare_bleu(BLEU(), ["a b c d"] * 3, ["a b c e"] * 3, [["a b c d"] * 3], SMALL)
+    assert os.environ.get("SACREBLEU_SEED") == before
 
 
 def lines_of(directory, name):
