@@ -1,6 +1,7 @@
 """The steps of a recipe share the limits of the pairs that one of them has chosen."""
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,17 @@ def test_steps_that_read_chosen_pairs_have_the_limits_they_were_chosen_by(read):
     assert limits(steps, "max_ratio") == [9.0] * 3
     assert limits(steps, "max_tokens") == [700] * 3
     assert limits(steps, "max_token_chars") == [200] * 3
+
+
+def test_pairs_of_several_filters_have_the_widest_limits(read):
+    read()  # makes the corpus
+    Path("r.yaml").write_text(
+        f"{LANGS}steps:\n- {{job: filter, name: a, {OWN}, max_ratio: 9}}\n"
+        f"- {{job: filter, name: b, {OWN}, max_ratio: 5, max_tokens: 700}}\n"
+        "- {job: fit, input: [{from: a}, {from: b}]}\n"
+    )
+    steps = recipe.read_recipe("r.yaml", "out", {})
+    assert (limits(steps, "max_ratio")[2], limits(steps, "max_tokens")[2]) == (9.0, 700)
 
 
 def test_a_limit_at_the_top_is_that_of_every_step(read):

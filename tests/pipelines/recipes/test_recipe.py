@@ -108,6 +108,28 @@ def test_a_step_with_an_input_of_its_own_inherits_none(read):
     assert (own.options.source_input, own.options.licence) == ((), None)
 
 
+def test_runs_named_by_both_keys_are_read_together(read):
+    *_, tagged = read(
+        f"{LANGS}steps:\n{FIT}{BITEXT}- {{job: filter, input: {{from: bitext}}}}\n"
+        "- {job: augment, from_run: {from: bitext}, input: {from: filter}, model: {from: fit}}\n"
+    )
+    assert tagged.options.from_run == ("out/bitext", "out/filter")
+
+
+def test_a_step_may_reject_all_that_its_own_limit_allows(read):
+    text = f"{LANGS}max_rejected: 0.25\nsteps:\n{FIT}{FIT[:-2]}, name: b, max_rejected: 0}}\n"
+    text += f"{FIT[:-2]}, name: c, max_rejected: 1}}\n"
+    assert [step.max_rejected for step in read(text)] == [0.25, 0, 1]
+    steps = recipe.read_recipe("r.yaml", "out", {}, most=0)
+    assert [step.max_rejected for step in steps] == [0, 0, 0]
+
+
+def test_a_file_may_be_named_like_the_directory_of_a_step(read):
+    pairs = "source_input: a.en, target_input: a.de"
+    steps = read(f"{LANGS}steps:\n- {{job: filter, {pairs}, scores: out/fit.txt}}\n{FIT}")
+    assert steps[0].options.scores == "out/fit.txt"
+
+
 ROUNDS = f"""{LANGS}steps:
 - {{name: base, job: filter, source_input: a.en, target_input: a.de}}
 - iterations: 3
@@ -128,6 +150,16 @@ def test_rounds_read_what_the_round_before_made(read):
     assert steps["cut-2"].options.model == "out/model-2"
     assert steps["best-2"].reads == ("cut-2", "model-2")
     assert steps["augment"].reads == ("best-3", "model-3")
+
+
+def test_a_step_may_read_what_it_made_in_the_round_before(read):
+    steps = read(
+        f"{LANGS}steps:\n- {{name: base, job: filter, source_input: a.en, target_input: a.de}}\n"
+        "- iterations: 10\n  steps:\n"
+        "  - {name: best, job: filter, input: {from: best, first: base}}\n"
+    )
+    assert [step.reads for step in steps[1:3]] == [("base",), ("best-1",)]
+    assert len(steps) == 11
 
 
 @pytest.mark.parametrize(
@@ -207,6 +239,10 @@ def test_rounds_read_what_the_round_before_made(read):
             "step filter: preview: shows pairs and runs nothing",
         ),
         ("steps:\n- {iterations: 0, steps: []}\n", "iterations must be a whole number from 1 to"),
+        ("steps:\n- {iterations: 11, steps: []}\n", "a whole number from 1 to 10, got 11"),
+        ("steps:\n- {iterations: '2', steps: []}\n", "a whole number from 1 to 10, got '2'"),
+        ("steps:\n- {iterations: true, steps: []}\n", "a whole number from 1 to 10, got True"),
+        ("steps:\n- {iterations: 2, steps: []}\n", "expected the list of steps to repeat"),
         ("steps:\n- {iterations: 2, seed: 1}\n", "seed: a repeated block has iterations and steps"),
         (
             "steps:\n- iterations: 2\n  steps:\n"
@@ -217,6 +253,10 @@ def test_rounds_read_what_the_round_before_made(read):
         (
             f"steps:\n{FIT}{BITEXT}- {{job: filter, input: {{from: bitext, first: fit}}}}\n",
             "step filter: input: first: applies only if from names a later step",
+        ),
+        (
+            f"steps:\n{FIT}- {{job: filter, input: {{from: fit, frist: fit}}}}\n",
+            "step filter: input: unknown key frist, did you mean first",
         ),
         (
             f"steps:\n{FIT}- {{job: filter, input: {{from: [fit]}}}}\n",
@@ -253,6 +293,14 @@ def test_rounds_read_what_the_round_before_made(read):
         (
             f"steps:\n{FIT}{BITEXT.replace('{from: fit}', 'nowhere')}",
             "step bitext: model: nowhere: no about.json, so there is no fitted aligner",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT.replace('{from: fit}', 'out/fitted')}",
+            "step bitext: model: out/fitted: no about.json, so there is no fitted aligner",
+        ),
+        (
+            "steps:\n- {job: filter, source_input: a.en, target_input: a.de, scores: ~/s.txt}\n",
+            "step filter: --scores ~/s.txt: begins with ~",
         ),
         (
             f"steps:\n{FIT}- {{job: filter, source_input: a.en, target_input: a.de,"
