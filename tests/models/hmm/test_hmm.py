@@ -2,6 +2,7 @@ import copy
 import dataclasses
 import hashlib
 import json
+import math
 import re
 import weakref
 
@@ -336,6 +337,12 @@ def test_a_model_of_an_older_version_has_no_share_of_last_words(model, corpus):
     assert not again.align(corpus).equals(model.align(corpus))
 
 
+@pytest.mark.parametrize(("version", "syllables"), [(2, False), (3, False), (4, True)])
+def test_of_the_older_versions_the_last_one_spells_out_syllables(model, version, syllables):
+    files = with_header(model.to_files(), version=version)
+    assert HmmModel.from_files(files).parts.syllables is syllables
+
+
 def test_an_unknown_setting_in_the_header_is_refused(model):
     files = model.to_files()
     config = {**json.loads(files["model.json"])["config"], "magic": 1}
@@ -354,11 +361,19 @@ def test_an_unknown_setting_in_the_header_is_refused(model):
         {"threshold": float("nan")},
         {"null_probability": 1},
         {"word_prior": "10"},
+        {"word_prior": True},
+        {"model1_iterations": 101},
+        {"threshold": 1.01},
     ],
 )
 def test_settings_are_checked_when_made(settings):
     with pytest.raises(ConfigError, match=next(iter(settings))):
         HmmConfig(**settings)
+
+
+def test_settings_may_have_the_values_at_their_limits():
+    HmmConfig(model1_iterations=1, hmm_iterations=100, threshold=1.0, word_prior=0.01)
+    HmmConfig(model1_iterations=100, hmm_iterations=1, threshold=1e-4, word_prior=1e4)
 
 
 def test_settings_are_frozen():
@@ -435,9 +450,36 @@ def with_null(table):
     return table.set_column(table.num_columns - 1, table.schema.field(name), column)
 
 
+def with_first(value, column=-1):
+    """Return a change of the first number of a column, by default of the last one."""
+
+    def changed(table):
+        number = column % table.num_columns
+        field = table.schema.field(number)
+        values = pa.array([value, *table.column(number).to_pylist()[1:]], field.type)
+        return table.set_column(number, field, values)
+
+    return changed
+
+
+def with_unknown_target(table):
+    beyond = pa.array([*table.column("target").to_pylist()[:-1], 1_000], pa.int32())
+    return table.set_column(1, table.schema.field(1), beyond)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
+        ("jumps.arrow", with_zero, "jumps.arrow is damaged: a jump's weight is not above 0"),
+        (
+            "jumps.arrow",
+            lambda table: table.rename_columns(["a", "b"]),
+            "jumps.arrow: expected col",
+        ),
+        ("source_words.arrow", with_first(-1.0), "column null .* has a number below 0 or none"),
+        ("target_words.arrow", with_first(math.nan, 2), "column mass .* a number below 0 or none"),
+        ("source_words.arrow", lambda table: table[:0], "source_words.arrow has no row for unseen"),
+        ("lexicon.arrow", with_unknown_target, "lexicon.arrow: entries .* name no word"),
         ("jumps.arrow", without_first, "jumps.arrow: expected 129 rows, found 128"),
         ("jumps.arrow", twice, "jumps.arrow: expected 129 rows, found 130"),
         ("source_factors.arrow", without_first, "source_factors.arrow: expected 15 rows, found 14"),
