@@ -148,8 +148,7 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
     stem_offsets, stem_columns = _read_matrix(
         tables, "stem_lexicon.arrow", source.stem_count, target.stem_count
     )
-    lexicon = tables["lexicon.arrow"]
-    jumps = np.stack([_numbers(tables["jumps.arrow"], name) for name in _JUMPS.names])
+    jumps = np.stack([_numbers(tables, "jumps.arrow", name) for name in _JUMPS.names])
     if jumps.shape[1] != 2 * JUMPS + 1:
         raise ConfigError(f"jumps.arrow: expected {2 * JUMPS + 1} rows, found {jumps.shape[1]}")
     if not np.all(jumps > 0):
@@ -163,11 +162,13 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
         Lexicon(
             row_offsets,
             columns,
-            np.stack([_numbers(lexicon, "forward"), _numbers(lexicon, "reverse")], axis=1),
+            np.stack(
+                [_numbers(tables, "lexicon.arrow", name) for name in ("forward", "reverse")], axis=1
+            ),
             NO_FREQUENT,
             stem_offsets,
             stem_columns,
-            _numbers(tables["stem_lexicon.arrow"], "count"),
+            _numbers(tables, "stem_lexicon.arrow", "count"),
             NO_FREQUENT,
         ),
         jumps,
@@ -184,8 +185,8 @@ def _read_respelling(files: Mapping[str, bytes], entry: object) -> Respelling | 
     """Return how letters are respelled; None for a model of one script."""
     if entry is None:
         return None
-    table = _read(RESPELLING, files, entry, _RESPELLING)
-    letters, others = (_numbers(table, name) for name in _RESPELLING.names)
+    tables = {RESPELLING: _read(RESPELLING, files, entry, _RESPELLING)}
+    letters, others = (_numbers(tables, RESPELLING, name) for name in _RESPELLING.names)
     if not len(letters) or not np.all(np.diff(letters) > 0):
         raise ConfigError(f"{RESPELLING} is damaged: its letters are not sorted; fit it again")
     if max(letters.max(), others.max()) > sys.maxunicode:
@@ -199,7 +200,7 @@ def _read_factors(tables: Mapping[str, pa.Table], side: str, words: int) -> np.n
     table = tables[name]
     if table.num_rows != words + 2:
         raise ConfigError(f"{name}: expected {words + 2} rows, found {table.num_rows}")
-    factors = np.stack([_numbers(table, column) for column in table.column_names], axis=1)
+    factors = np.stack([_numbers(tables, name, column) for column in table.column_names], axis=1)
     if not np.all(factors > 0):
         raise ConfigError(f"{name} is damaged: a factor is not above 0; fit it again")
     return np.ascontiguousarray(factors)
@@ -296,12 +297,15 @@ def _read(name: str, files: Mapping[str, bytes], entry: object, schema: pa.Schem
     return table
 
 
-def _numbers(table: pa.Table, name: str) -> np.ndarray:
-    """Return a copy of a column; refuse numbers that are below 0 or not finite."""
-    column = table[name].to_numpy().copy()
-    if not np.all(np.isfinite(column)) or (len(column) and column.min() < 0):
-        raise ConfigError(f"column {name} of a fitted aligner has a number below 0 or none")
-    return column
+def _numbers(tables: Mapping[str, pa.Table], name: str, column: str) -> np.ndarray:
+    """Return a copy of a table's column; refuse numbers that are below 0 or not finite."""
+    numbers = tables[name][column].to_numpy().copy()
+    if not np.all(np.isfinite(numbers)) or (len(numbers) and numbers.min() < 0):
+        raise ConfigError(
+            f"{name} is damaged: column {column} has numbers that are below 0 or not finite; "
+            "fit it again"
+        )
+    return numbers
 
 
 def _read_words(
@@ -313,16 +317,16 @@ def _read_words(
     if table.num_rows < 1:
         raise ConfigError(f"{name} has no row for unseen words")
     words = pa.concat_arrays(table["word"].chunks)[:-1]
-    vocabulary = build_vocabulary(words, _numbers(table, "count")[:-1])
-    stem_mass = _numbers(tables[f"{side}_stems.arrow"], "mass")
+    vocabulary = build_vocabulary(words, _numbers(tables, name, "count")[:-1])
+    stem_mass = _numbers(tables, f"{side}_stems.arrow", "mass")
     if len(stem_mass) != vocabulary.stem_count:
         raise ConfigError(
             f"{side}_stems.arrow: expected {vocabulary.stem_count} stems, found {len(stem_mass)}"
         )
     return vocabulary, know_words(
         vocabulary,
-        _numbers(table, "mass")[:-1],
-        _numbers(table, "null"),
+        _numbers(tables, name, "mass")[:-1],
+        _numbers(tables, name, "null"),
         config.word_prior,
         stem_mass,
     )
@@ -332,7 +336,7 @@ def _read_matrix(
     tables: Mapping[str, pa.Table], name: str, sources: int, targets: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return row offsets and columns; refuse entries that are unsorted or name no known word."""
-    rows, columns = (_numbers(tables[name], column) for column in ("source", "target"))
+    rows, columns = (_numbers(tables, name, column) for column in ("source", "target"))
     keys = rows.astype(np.int64) * max(targets, 1) + columns
     fine = bool(np.all(np.diff(keys) > 0))
     for numbers, limit in ((rows, sources), (columns, targets)):
