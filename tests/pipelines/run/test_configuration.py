@@ -1,11 +1,16 @@
 """What a plan says of its options: files count by their content, corpora by their own keys."""
 
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
+from pairweave.pipelines.run.configuration import flat_configuration
+from pairweave.pipelines.run.plan_facts import corpora_facts
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
+from pairweave.transforms.output.signature_line import Counted, InFull
 from tests.makers import corpora, runs
 
 FIRST, SECOND = "0" * 32, "f" * 32
@@ -42,3 +47,39 @@ def test_the_licence_of_a_corpus_is_its_own_before_that_around_it(tmp_path):
     card = (tmp_path / "run/README.md").read_text()
     assert "mit" in card
     assert "gpl" in card
+
+
+def test_a_signature_has_digests_in_short_and_lists_of_pairs_by_their_number():
+    digest = "0123456789ab" + "c" * 52
+    settings = {
+        "model": digest,
+        "encoder": f"bert:{digest}",
+        "name": InFull(digest),
+        "files": [{"name": "a", "sha256": digest}],
+        "layers": [1, 2],
+        "pairs": Counted([1, 2, 3]),
+        "filter": {"max_ratio": 3.0},
+    }
+    assert flat_configuration(settings) == {
+        "model": "0123456789ab",
+        "encoder": "bert-0123456789ab",
+        "name": digest,
+        "files": ["0123456789ab"],
+        "layers": [1, 2],
+        "pairs": 3,
+        "filter.max_ratio": 3.0,
+    }
+
+
+def test_a_corpus_with_two_licences_is_refused():
+    languages = {"source_lang": "en", "target_lang": "de"}
+    units = [
+        SimpleNamespace(corpus="", earlier=(("c", "mit"), ("d", None)), **languages),
+        SimpleNamespace(corpus="c", earlier=(), **languages),
+    ]
+    options = SimpleNamespace(corpora=(), licence="mit")
+    facts = corpora_facts(SimpleNamespace(units=units), options)
+    assert [(each["name"], each["licence"]) for each in facts] == [("c", "mit"), ("d", None)]
+    options.licence = None
+    with pytest.raises(ConfigError, match="c has the licence mit in one input and unknown in ano"):
+        corpora_facts(SimpleNamespace(units=units), options)
