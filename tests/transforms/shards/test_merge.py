@@ -43,8 +43,9 @@ def test_a_chunk_takes_as_many_rows_as_fit():
     table = table_of([("four", "t")] * 5)
     least = largest(table[:1])
     assert largest(table[:2]) == 2 * least
-    actual = gather(table, np.arange(5), 2 * least + 1)
-    assert [chunk.num_rows for chunk in actual.to_batches()] == [2, 2, 1]
+    for most in (2 * least, 2 * least + 1):
+        actual = gather(table, np.arange(5), most)
+        assert [chunk.num_rows for chunk in actual.to_batches()] == [2, 2, 1]
 
 
 def test_pairs_that_no_column_can_hold_are_refused_with_a_remedy():

@@ -54,6 +54,26 @@ def test_of_duplicates_the_first_by_place_stays():
     assert {r["detail"] for r in rejected.to_pylist()} == {"of a b line 2"}
 
 
+def test_ids_that_differ_in_one_half_are_no_duplicates():
+    one, two = "1" * 16, "2" * 16
+    rows = [row("s", "t", id=half + other) for half in (one, two) for other in (one, two)]
+    kept, rejected = merge(rows)
+    assert kept.column("id").to_pylist() == [one + one, one + two, two + one, two + two]
+    assert rejected.num_rows == 0
+
+
+def test_each_duplicate_names_its_own_row_in_whichever_part_it_is():
+    rows = [row(text, "t", line=line) for line, text in enumerate("ababcbac", 1)]
+    kept, rejected = merge(rows, sizes=(1,))
+    assert sorted(kept.column("line").to_pylist()) == [1, 2, 5]
+    first = {"a": 1, "b": 2, "c": 5}
+    found = {(r["line"], r["source"], r["detail"]) for r in rejected.to_pylist()}
+    assert found == {
+        (line, text, f"of c f line {first[text]}")
+        for line, text in ((3, "a"), (4, "b"), (6, "b"), (7, "a"), (8, "c"))
+    }
+
+
 def test_a_rejected_row_does_not_make_its_copy_a_duplicate():
     kept, rejected = merge([row("s", "t", line=1, reason="too_long"), row("s", "t", line=2)])
     assert kept.column("line").to_pylist() == [2]
