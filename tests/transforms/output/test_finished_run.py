@@ -206,3 +206,19 @@ def test_a_manifest_that_lists_a_shard_without_its_hash_is_refused(run):
     path.write_bytes(run_files.to_json(manifest))
     with pytest.raises(ConfigError, match=f"does not list {SECOND} with its hash"):
         FinishedRun.open(run.directory)
+
+
+def test_a_manifest_that_lists_a_file_elsewhere_is_refused(run):
+    path = Path(run.directory, run_files.MANIFEST)
+    manifest = run_files.read_json(str(path))
+    manifest["files"].append({"name": "../other.parquet", "bytes": 1, "sha256": "0" * 64})
+    path.write_bytes(run_files.to_json(manifest))
+    with pytest.raises(ConfigError, match=r"lists '\.\./other\.parquet', which is not the name"):
+        FinishedRun.open(run.directory)
+
+
+def test_a_run_that_is_not_finished_is_named_as_such(run):
+    Path(run.directory, run_files.PLAN).write_text("{}")
+    Path(run.directory, run_files.MANIFEST).unlink()
+    with pytest.raises(ConfigError, match=r"this run is not finished, it has no _manifest\.json"):
+        FinishedRun.open(run.directory)

@@ -1,5 +1,6 @@
 """Receipts of shards and units: the marks that they end, and the checks that they pass."""
 
+import functools
 import json
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.output.documents.receipt_models import ShardReceipt
-from pairweave.transforms.output.receipt_checks import check_shard
+from pairweave.transforms.output.receipt_checks import check_shard, check_unit
 from pairweave.transforms.output.receipts import write_shard_receipt
 from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
 from pairweave.transforms.shards.shard import Shard
@@ -69,6 +70,15 @@ def test_a_written_receipt_passes_its_check(tmp_path):
         (lambda receipt: receipt["files"][0].pop("rows"), "files: expected .* with their rows"),
         (lambda receipt: receipt["files"][1].update(rows=2), "its numbers do not add up"),
         (lambda receipt: receipt.update(kept=2), "its numbers do not add up"),
+        (lambda receipt: receipt.update(rows=3), "its numbers do not add up"),
+        (lambda receipt: receipt["kept_by_corpus"].update(c=2), "its numbers do not add up"),
+        (lambda receipt: receipt.update(units=[[0, 2, 1]]), "its numbers do not add up"),
+        (lambda receipt: receipt.update(units=[[0, 1, 2]]), "its numbers do not add up"),
+        (lambda receipt: receipt.update(plan="other"), "belongs to another plan"),
+        (
+            lambda receipt: receipt.update(unit_reasons=[[0, 1, 1]]),
+            "unit_reasons: expected the name",
+        ),
     ],
 )
 def test_a_receipt_that_was_edited_is_refused(tmp_path, change, message):
@@ -76,6 +86,39 @@ def test_a_receipt_that_was_edited_is_refused(tmp_path, change, message):
     change(receipt)
     with pytest.raises(WorkerError, match=message):
         check_shard(receipt, "plan", SHARD, SHARDS)
+
+
+def test_the_receipt_of_another_unit_is_refused():
+    receipt = {"plan": "plan", "unit": 2, "rows": 5}
+    check_unit(receipt, "plan", 2)
+    with pytest.raises(WorkerError, match="expected unit 1, found 2"):
+        check_unit(receipt, "plan", 1)
+
+
+@pytest.mark.parametrize(
+    ("unit", "fits"),
+    [
+        ({"rows": 5}, [5]),
+        ({"rows": 5, "aligned": True}, [4, 5]),
+        ({"rows": 5, "aligned": True, "unbounded": True}, [4, 5, 6]),
+    ],
+)
+def test_a_unit_has_the_planned_rows_or_at_most_these_or_any(unit, fits):
+    assert [rows for rows in (4, 5, 6) if receipts.is_as_planned(unit, rows)] == fits
+
+
+def test_a_shard_is_finished_if_its_files_are_whole_or_were_so_before(tmp_path):
+    receipt_of(tmp_path)
+    paths = [tmp_path / name(SHARD, SHARDS) for name in (data_name, rejects_name)]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes(b"rows")
+    find = functools.partial(receipts.finished_shards, str(tmp_path), "plan", SHARDS)
+    assert find() == {SHARD}
+    for content in (b"rowz", b"row"):
+        paths[0].write_bytes(content)
+        assert find() == set()
+        assert find(known=frozenset({SHARD})) == {SHARD}
 
 
 def test_a_receipt_has_the_shapes_of_tags_if_any_were_drawn(tmp_path):
