@@ -12,7 +12,7 @@ from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards import merge as merging
 from pairweave.transforms.shards import shuffle
 from pairweave.transforms.shards.merge import pairs_of
-from pairweave.transforms.shards.sample import gather_sample, sample_rows, sample_share
+from pairweave.transforms.shards.sample import gather_sample, sample_rows, sample_share, why_empty
 from pairweave.transforms.shards.shard import Notes, Shard, ShardCoder
 from tests.makers.rows import batch, row
 
@@ -202,7 +202,7 @@ def test_a_sample_is_of_all_rows_or_of_about_as_many_as_are_wanted():
 
 def test_a_shard_survives_its_coder():
     kept, rejected = some(12)
-    for notes in (Notes(), Notes("ff"), Notes("ff", Agreement(4, 6, 3))):
+    for notes in (Notes(), Notes("ff"), Notes("ff", Agreement(4, 6, 3), {"tags": 5})):
         shard = Shard(7, kept, rejected, pairs_of(kept), notes)
         coder = beam.coders.registry.get_coder(Shard)
         assert isinstance(coder, ShardCoder)
@@ -217,3 +217,45 @@ def test_notes_stay_when_rows_leave():
     left = noted.reject(marks, Stage.TAG, Reject.NO_PHRASE_PAIR).with_pairs()
     assert left.notes == Notes("ff", Agreement(4, 6, 3))
     assert left.table.num_rows == kept.num_rows - 1
+
+
+def test_rows_are_rejected_each_for_its_own_reason():
+    table = pa.Table.from_batches(
+        [batch(*(row(text, "t", line=n) for n, text in enumerate("abcd")))]
+    )
+    kept, _ = merging.merge_rows([table])
+    lines = kept.column("line").to_numpy()
+    shard = Shard(0, kept, kept[:0], pairs_of(kept)).reject_each(
+        [
+            (Stage.FILTER, Reject.FILTERED, lines == 1, ["one"]),
+            (Stage.FILTER, Reject.LOW_SCORE, (lines == 0) | (lines == 3), ["two", "three"]),
+        ]
+    )
+    assert set(shard.kept.column("line").to_pylist()) == {2}
+    found = {each["line"]: each["reason"] for each in shard.rejected.to_pylist()}
+    assert found == {1: "filtered", 0: "low_score", 3: "low_score"}
+
+
+def test_a_sample_without_pairs_says_why_by_its_most_frequent_reason():
+    rows = [
+        row("a", "t", line=9, reason="empty", detail="no"),
+        row("b", "t", line=7, reason="too_long", detail="8 tokens"),
+        row("c", "t", line=2, reason="too_long", markup="{}"),
+        row("d", "t", line=1, reason="identical"),
+    ]
+    ((key, part),) = sample_rows(batch(*rows), 1.0, 1)
+    assert key == 0
+    assert {name: part.column(name).null_count for name in ("source", "target", "markup")} == {
+        "source": 4,
+        "target": 4,
+        "markup": 4,
+    }
+    assert why_empty([part]) == "most often rejected as too_long, as at f line 2"
+    assert why_empty([part.filter(pa.compute.equal(part["line"], 7))]).endswith("line 7: 8 tokens")
+    assert why_empty([part[:0]]) == ""
+
+
+def test_an_empty_batch_gives_a_sample_without_rows():
+    ((_, part),) = sample_rows(batch(), 0.5, 1)
+    assert part.num_rows == 0
+    assert gather_sample([part]).num_rows == gather_sample([]).num_rows == 0
