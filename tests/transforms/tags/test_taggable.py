@@ -31,7 +31,13 @@ def test_some_pairs_have_their_phrase_pairs_weights_and_limits(pairs, weighted):
 
 @pytest.mark.parametrize(
     ("share", "words", "limit"),
-    [(0.3, (10, 10), 2), (0.7, (10, 10), 6), (0.7, (10, 9), 6), (0.5, (4, 9), 1), (0.5, (9, 4), 1)],
+    [
+        (0.3, (10, 10), 2),
+        (0.28, (25, 25), 6),
+        (0.7, (10, 9), 6),
+        (0.5, (4, 9), 1),
+        (0.5, (9, 4), 1),
+    ],
 )
 def test_a_pair_has_fewer_tags_than_the_share_of_its_shorter_side(share, words, limit):
     sides = tuple(" ".join(["word"] * count) for count in words)
