@@ -204,7 +204,11 @@ def examples_of(segments, weights, most):
             elif first < last and pair.places.before[gold[0]] < pair.places.before[gold[1]]:
                 spans.append(candidate_rows(pair, known.bounds, known.setting, gold, weights, most))
     return tuple(
-        Examples(np.concatenate(each), np.cumsum([0, *map(len, each)])) for each in (spans, points)
+        Examples(
+            np.concatenate([np.zeros((0, len(names)), np.int16), *each]),
+            np.cumsum([0, *map(len, each)]),
+        )
+        for each, names in ((spans, SPAN_NAMES), (points, POINT_EVIDENCE))
     )
 
 

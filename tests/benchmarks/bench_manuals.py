@@ -51,8 +51,11 @@ def manuals():
     return sorted(Path(folder).glob("*.jsonl.gz")) if folder else []
 
 
-def placed_tags(segments, languages):
-    """Return the segments with the same tags on both sides, and their translations with tags."""
+def linked_tags(segments, languages):
+    """Return the segments with the same tags on both sides, with their tokens and links.
+
+    The aligner is fitted on the plain text of all segments.
+    """
     tokens = TokenConfig()
     plain = [pair for pair in ((one.text, other.text) for _, one, other in segments) if all(pair)]
     model = fit(
@@ -68,12 +71,29 @@ def placed_tags(segments, languages):
     table = cut_table(table, sources, targets)
     links = soften(model.with_threshold(SOFT).align(table))
     segmenter = choose_segmenter("auto", languages[1]) if is_unspaced(languages[1]) else NONE
-    each = placings(table, sources, links, tokens, segmenter)
+    return chosen, placings(table, sources, links, tokens, segmenter)
+
+
+def placed_tags(segments, languages):
+    """Return the segments with the same tags on both sides, and their translations with tags."""
+    chosen, given = linked_tags(segments, languages)
     made = [
-        project_tags(source, target, *given)
-        for source, target, given in zip(sources, targets, each, strict=True)
+        project_tags(source, target.text, *links)
+        for (_, source, target), links in zip(chosen, given, strict=True)
     ]
     return chosen, made
+
+
+def most_tagged(segments):
+    """Return as many segments as a small translation memory has, those with tags first."""
+    segments = sorted(
+        segments,
+        key=lambda each: (
+            not (each[1].tags and same_tags(*each[1:])),
+            hashlib.sha256(each[1].text.encode()).digest(),
+        ),
+    )
+    return segments[:FEW]
 
 
 def as_xliff(texts):
@@ -107,13 +127,7 @@ def every_manual(test):
 def test_tags_of_manuals_as_xliff_with_few_segments_to_learn_from(path):
     languages = tuple(path.name.split(".")[1].split("-"))
     segments = [(page, *as_xliff(texts)) for page, *texts in segments_of(path)]
-    segments.sort(
-        key=lambda each: (
-            not (each[1].tags and same_tags(*each[1:])),
-            hashlib.sha256(each[1].text.encode()).digest(),
-        )
-    )
-    chosen, made = placed_tags(segments[:FEW], languages)
+    chosen, made = placed_tags(most_tagged(segments), languages)
     references = [each[2] for each in chosen]
     _, places = exactly_placed(made, references)
     whole = whole_segments(made, references)

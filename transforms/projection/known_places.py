@@ -142,7 +142,7 @@ def learn_weights(
     weights = ProjectionWeights(
         _mean(spans.totals, steps[0]), _mean(points.totals, steps[1]), (), (0,)
     )
-    margins, shares = _confidence(segments[::HELD_OUT], weights)
+    margins, shares = confidence_of(segments[::HELD_OUT], weights)
     return dataclasses.replace(weights, margins=margins, shares=shares)
 
 
@@ -172,10 +172,10 @@ def _shuffled(examples: Sequence[KnownSegment], number: int) -> Iterable[KnownSe
     return (examples[place] for place in np.argsort(keys, kind="stable"))
 
 
-def _confidence(
+def confidence_of(
     held_out: Sequence[KnownSegment], weights: ProjectionWeights
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the share of right places by margin, which never falls as margins rise."""
+    """Return margins and shares of right places (`ProjectionWeights`); shares never fall."""
     arrays = weights.arrays()
     rows = []
     for segment in held_out:
