@@ -5,6 +5,7 @@ import gc
 import importlib
 import logging
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -41,6 +42,7 @@ from pairweave.transforms.errors import (
 )
 
 DONE, FAILED, MEND, SET_ASIDE = 0, 1, 2, 3
+READER_LEFT = 128 + signal.SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 if it is done, 2 if the user must fix something, 3 if all but a few shards are finished,
-        128 plus the number of a signal that ended it (130 after Ctrl-C), 1 otherwise.
+        128 plus the number of a signal that ended it (130 after Ctrl-C; 141, without a message, if
+        the reader of its output left), 1 otherwise.
     """
     if arguments is not None:
         return _start(arguments, in_process=True)
@@ -118,10 +121,13 @@ def _report(work: Callable[[], int]) -> int:
     except PairweaveError as error:
         _tell(f"{error}")
         return FAILED
-    except BrokenPipeError:
+    except BrokenPipeError as error:
+        if not terminal.has_lost_reader(sys.stdout):  # a server or another process has ended
+            _tell(f"{error}")
+            return FAILED
         terminal.finish(sys.stdout)
-        supervisor.leave(FAILED)
-        return FAILED
+        supervisor.leave(READER_LEFT)
+        return READER_LEFT
     except PATH_ERRORS as error:
         place = f"{error.filename}: " if error.filename else ""
         _tell(f"{place}{error.strerror}")

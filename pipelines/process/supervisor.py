@@ -199,7 +199,7 @@ def _status_of(worker: int) -> int | None:
 
 def _say_how_it_ended(code: int) -> None:
     """Report on standard error which signal ended a run, and that it can be continued."""
-    if code <= 128:
+    if code <= 128 or code == 128 + signal.SIGPIPE:  # whoever left knows it
         return
     with contextlib.suppress(OSError, ValueError):  # the terminal is gone
         # A progress bar hides the cursor and leaves its line unfinished.

@@ -6,6 +6,7 @@ import contextvars
 import io
 import json
 import logging
+import select
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -103,6 +104,18 @@ def finish(stream: TextIO | None) -> None:
         stream.flush()
     except OSError:
         interrupt.silence(stream.fileno())
+
+
+def has_lost_reader(stream: TextIO | None) -> bool:
+    """Tell whether a stream is a pipe or a connection whose reader has left."""
+    if stream is None:
+        return False
+    poll = select.poll()
+    try:
+        poll.register(stream.fileno(), select.POLLOUT)
+    except (OSError, ValueError):  # a stream of the caller, without a file
+        return True
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
 
 
 def _write_record(level: str, text: str, fields: Mapping[str, Any] | None = None) -> None:

@@ -60,8 +60,17 @@ def test_a_worker_whose_reader_has_left_skips_the_usual_end_of_a_process():
         timeout=60,
     )
     os.close(writer)
-    assert done.returncode == 1
+    assert done.returncode == 141
     assert done.stderr == "usual end\n"  # of the launcher, which has no threads
+
+
+@pytest.mark.parametrize("command", ["preview", "cluster"])  # in a process of its own, and not
+def test_a_broken_pipe_to_another_process_is_not_taken_for_a_reader_that_left(command):
+    script = SCRIPT.replace('"preview"', repr(command))
+    started = [sys.executable, "-c", script.replace("BrokenPipeError", "BrokenPipeError(32, 'gone')")]
+    done = subprocess.run(started, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "pairweave: [Errno 32] gone" in done.stderr.splitlines()
 
 
 def test_only_a_worker_is_left_at_once():
@@ -78,7 +87,7 @@ def test_help_for_a_reader_that_has_left_says_nothing(word):
         program, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60
     )
     os.close(writer)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 JOB = """
@@ -111,7 +120,7 @@ def unwritable(kind):
     os.close(output)
 
 
-@pytest.mark.parametrize(("kind", "status"), [("full", 2), ("closed", 1)])
+@pytest.mark.parametrize(("kind", "status"), [("full", 2), ("closed", 141)])
 @pytest.mark.parametrize("command", ["preview", "cluster"])  # in a process of its own, and not
 def test_standard_output_that_cannot_be_written_is_at_most_one_line(kind, status, command):
     with unwritable(kind) as output:
