@@ -1,6 +1,7 @@
 """Symbols of tags as whole pieces of SentencePiece models and Hugging Face tokenizers."""
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -158,7 +159,7 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
     if not Path(directory).is_dir():
         raise ConfigError(f"{directory}: is not a directory with a tokenizer")
     require_regular(Path(directory))
-    if Path(directory).resolve() == Path(output).resolve():
+    if os.path.realpath(directory) == os.path.realpath(output):
         raise ConfigError(
             f"{output}: is the tokenizer's own directory; give another one to write to"
         )

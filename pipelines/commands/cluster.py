@@ -1,5 +1,6 @@
 """The command ``cluster``: a Flink session cluster on this machine, for `--engine flink`."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -55,7 +56,7 @@ def main(
     given = [name for name, value in of_up.items() if value is not None]
     if given and action != "up":
         raise ConfigError(f"--{given[0]}: goes with cluster up; leave it out of cluster {action}")
-    place = Path(directory).resolve() if directory else session_cluster.default_directory()
+    place = Path(os.path.realpath(directory)) if directory else session_cluster.default_directory()
     if action == "up":
         _up(place, flink, slots or 2, task_managers or 1)
     if action == "down":

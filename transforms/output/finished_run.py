@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -268,5 +269,5 @@ def run_of(path: str) -> str | None:
     if files.is_uri(path):
         parents = [path.rpartition("/")[0]]
     else:
-        parents = [str(parent) for parent in Path(path).resolve().parents]
+        parents = [str(parent) for parent in Path(os.path.realpath(path)).parents]
     return next(filter(run_files.is_run, parents), None)

@@ -203,4 +203,5 @@ def stored_file(path: str, name: str, compression: str = "none") -> Iterator[byt
     try:
         yield from stored_chunks(path, 0, None, chunk_bytes)
     except OSError as error:
-        raise InputError("unreadable", name, f"cannot be read: {error}") from error
+        reason = error.strerror or error
+        raise InputError("unreadable", name, f"cannot be read: {reason}") from error

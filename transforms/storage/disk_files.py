@@ -33,6 +33,9 @@ KEY = "key"
 """A file of random bytes in a run's private temporary directory, by which its processes recognise
 each other."""
 
+_MOST_NAME_BYTES = 150
+"""The longest final name that is part of a temporary one; file systems allow 255 bytes in all."""
+
 STALE_SECONDS = 3600.0
 """A file of another machine is dead if nothing was written to it for this long.
 
@@ -46,7 +49,13 @@ def name_for(name: str) -> str:
     Args:
         name: The file's final name.
     """
-    return f"{PREFIX}{_writer()}-{uuid.uuid4().hex}-{name}"
+    return f"{PREFIX}{_writer()}-{uuid.uuid4().hex}-{_short(name)}"
+
+
+def _short(name: str) -> str:
+    """Return a name, or its hash if a temporary name with all of it could be too long."""
+    data = os.fsencode(name)
+    return name if len(data) <= _MOST_NAME_BYTES else xxhash.xxh3_64_hexdigest(data)
 
 
 def is_dead(path: Path) -> bool:
@@ -65,9 +74,9 @@ def is_dead(path: Path) -> bool:
 def delete_dead(final: Path) -> None:
     """Delete the files that killed writers of a file left next to it; lists the whole directory."""
     for path in final.parent.glob(f"{PREFIX}*"):
-        # A temporary name is the prefix, the writer, 32 digits and the final name.
+        # A temporary name is the prefix, the writer, 32 digits and the final name or its hash.
         name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
-        if name == [final.name] and is_dead(path):
+        if name == [_short(final.name)] and is_dead(path):
             path.unlink(missing_ok=True)
 
 
@@ -156,7 +165,7 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
             os.fsync(file.fileno())
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        error.filename = error.filename or path  # the system leaves it out for a full disk
+        error.filename = path  # the system leaves it out for a full disk
         raise
     return temporary
 
@@ -175,7 +184,7 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
     require_file_place(path)
     temporary = final.with_name(name_for(final.name))
     try:
-        with io.BufferedWriter(_Named(temporary, path)) as file:
+        with _new_file(temporary, path) as file:
             yield file
             file.flush()
             with named_errors.naming(path):
@@ -186,6 +195,14 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
         raise
     delete_dead(final)
     sync_directory(final.parent)
+
+
+def _new_file(temporary: Path, path: str) -> io.BufferedWriter:
+    try:
+        return io.BufferedWriter(_Named(temporary, path))
+    except OSError as error:
+        error.filename = path
+        raise
 
 
 class _Named(io.FileIO):

@@ -213,7 +213,7 @@ def find(master: str | None) -> ClusterState | None:
     if master is None or not is_named(master):
         return None
     _, _, place = master.partition(":")
-    directory = Path(place).resolve() if place else default_directory()
+    directory = Path(os.path.realpath(place)) if place else default_directory()
     state = read_state(directory)
     if state is None:
         raise ConfigError(

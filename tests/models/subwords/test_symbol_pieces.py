@@ -207,10 +207,12 @@ def test_a_tokenizer_gets_each_symbol_whole(tokenizer, tmp_path, name):
 
 def test_a_directory_without_a_tokenizer_is_refused(capsys, tmp_path, tokenizer):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
     for given, made, message in (
         (tmp_path / "nothere", tmp_path / "new", "is not a directory with a tokenizer"),
         (tmp_path / "empty", tmp_path / "new", "contains no tokenizer"),
         (tokenizer, tokenizer, "is the tokenizer's own directory"),
+        (tmp_path / "empty", tmp_path / "loop", "contains no tokenizer"),
     ):
         status, error = run(capsys, "--tokenizer", given, "--output_tokenizer", made)
         assert status == 2

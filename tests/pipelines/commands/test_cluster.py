@@ -126,3 +126,10 @@ def test_without_a_job_server_it_names_no_option_that_it_lacks(tmp_path, monkeyp
     status, _, errors = runs.run_here("cluster", "up", "--directory", tmp_path / "mine")
     assert status == 2
     assert errors.endswith("run `pairweave doctor --install flink` (`make flink` in a checkout)\n")
+
+
+def test_a_directory_that_is_a_link_to_itself_is_named(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    status, _, errors = runs.run_here("cluster", "status", "--directory", tmp_path / "loop")
+    assert status == 2
+    assert f"{tmp_path}/loop/cluster.json: Too many levels" in errors

@@ -67,7 +67,8 @@ def test_a_worker_whose_reader_has_left_skips_the_usual_end_of_a_process():
 @pytest.mark.parametrize("command", ["preview", "cluster"])  # in a process of its own, and not
 def test_a_broken_pipe_to_another_process_is_not_taken_for_a_reader_that_left(command):
     script = SCRIPT.replace('"preview"', repr(command))
-    started = [sys.executable, "-c", script.replace("BrokenPipeError", "BrokenPipeError(32, 'gone')")]
+    script = script.replace("BrokenPipeError", "BrokenPipeError(32, 'gone')")
+    started = [sys.executable, "-c", script]
     done = subprocess.run(started, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
     assert "pairweave: [Errno 32] gone" in done.stderr.splitlines()

@@ -11,7 +11,7 @@ import pytest
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, MachineError, WorkerError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.finished_run import FinishedRun
+from pairweave.transforms.output.finished_run import FinishedRun, run_of
 from tests.makers import finished_runs
 
 SECOND = "data/part-00001-of-00002.parquet"
@@ -222,3 +222,8 @@ def test_a_run_that_is_not_finished_is_named_as_such(run):
     Path(run.directory, run_files.MANIFEST).unlink()
     with pytest.raises(ConfigError, match=r"this run is not finished, it has no _manifest\.json"):
         FinishedRun.open(run.directory)
+
+
+def test_no_run_contains_a_link_that_leads_to_itself(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    assert run_of(str(tmp_path / "loop" / "part")) is None

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading import rows
+from pairweave.transforms.reading.scan import stored_file
 from pairweave.transforms.units import ReadLimits
 from tests.makers.reading import corpus, read_all, single
 
@@ -67,3 +69,10 @@ def test_rows_are_numbered_in_every_batch(tmp_path, kind, batch_rows):
     assert [(row["line"], row["source"], row["target"]) for row in read] == [
         (n + 1, f"a{n}", f"b{n}") for n in range(7)
     ]
+
+
+def test_a_file_that_cannot_be_read_is_named_once(tmp_path):
+    path = str(tmp_path / "gone.en")
+    with pytest.raises(InputError) as caught:
+        list(stored_file(path, "gone.en"))
+    assert str(caught.value) == "gone.en: cannot be read: No such file or directory [unreadable]"

@@ -194,3 +194,47 @@ def test_what_is_in_the_place_of_a_directory_is_named(tmp_path):
             files.make_directory(str(tmp_path / name))
         with pytest.raises(OSError, match=f"{what}, not a directory; .*/{name}'$"):
             files.make_directory(str(tmp_path / name / "a" / "b"))
+
+
+def write(how, path):
+    """Write a file with one of the functions for that."""
+    if how == "open_write":
+        with files.open_write(path) as file:
+            file.write(b"text")
+    else:
+        getattr(files, how)(path, b"text")
+
+
+@pytest.mark.parametrize("how", ["write_bytes", "open_write", "create"])
+def test_a_place_where_nothing_can_be_written_is_named_without_the_temporary_file(
+    tmp_path, monkeypatch, how
+):
+    really_open = Path.open
+
+    def refuse(place, *arguments, **options):
+        if place.name.startswith(disk_files.PREFIX):
+            raise PermissionError(13, "Permission denied", str(place))
+        return really_open(place, *arguments, **options)
+
+    path = str(tmp_path / "part")
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(disk_files, "_Named", refuse)
+    with pytest.raises(PermissionError) as caught:
+        write(how, path)
+    assert caught.value.filename == path
+
+
+@pytest.mark.parametrize("how", ["write_bytes", "open_write", "create"])
+def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path, how):
+    name = "é" * 127 + "x"
+    write(how, str(tmp_path / name))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_what_a_dead_writer_of_a_long_name_left_is_deleted(tmp_path):
+    left = tmp_path / disk_files.name_for("x" * 255).replace(f".{os.getpid()}.", ".1.")
+    left.write_bytes(b"half")
+    other = tmp_path / disk_files.name_for("y" * 255).replace(f".{os.getpid()}.", ".1.")
+    other.write_bytes(b"half")
+    files.write_alone(str(tmp_path / ("x" * 255)), b"whole")
+    assert sorted(tmp_path.iterdir()) == sorted([other, tmp_path / ("x" * 255)])

@@ -136,7 +136,8 @@ def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int]
             raise _corrupt(name, f"{size} bytes are fewer than its footer says")
         footer = _read(path, start, size)
     except OSError as error:
-        raise InputError("unreadable", name, f"cannot be read: {error}") from error
+        reason = error.strerror or error
+        raise InputError("unreadable", name, f"cannot be read: {reason}") from error
     try:
         metadata = footer_metadata(footer)
         return metadata, (start, size), encrypted_columns(footer[:-_TAIL_BYTES])
