@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.links.projection import CERTAIN
 from pairweave.transforms.links.soft_links import SoftLinks, soften
 from pairweave.transforms.markup.markup import (
     XLIFF,
@@ -31,6 +32,7 @@ from pairweave.transforms.projection.project import (
     place_tags,
     project_tags,
 )
+from pairweave.transforms.projection.projection_weights import shipped_weights
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers.hmm_corpora import tokens_table
 from tests.oracles.slow_projection import place_proportionally
@@ -282,14 +284,14 @@ def placed(source, target, links, language):
         (
             "ja",
             "Select <b>objects</b>.",
-            "<b>オブジェクト</b>を選択。",
-            [(0, 7), *((1, one) for one in range(7))],
+            "<b>オブジェクト</b>を選択します。",
+            [(0, 7), (0, 8), *((1, one) for one in range(7))],
         ),
         (
             "ja",
             "<b>The photo is large</b> Use a small one.",
             "<b>写真が大です</b> 小さいものを使う。",
-            [(1, 0), (3, 2)],
+            [(1, 0), (2, 5)],
         ),
         (
             "hi",
@@ -444,7 +446,8 @@ def test_the_only_place_of_words_without_links_is_doubtful(source, target, links
     sides = words(marked.text), words(target)
     placed = place_tags(marked, target, *sides, SoftLinks.certain(links))
     assert len(set(placed.confidences)) == 1
-    assert (placed.confidences[0] == 1.0) == is_certain
+    highest = shipped_weights().confidence(CERTAIN)
+    assert (placed.confidences[0] == highest) == is_certain
 
 
 def test_empty_sides_are_no_fault():
