@@ -29,6 +29,10 @@ from tests.oracles.slow_projection import place_proportionally
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ("eurlex", "glossary")
+NEAR = 0.1
+"""Points by which `hmm` may be behind another aligner: about three tags, as many as two runs of
+eflomal differ by."""
+
 SOFT = 0.05
 
 pytestmark = pytest.mark.bench
@@ -215,4 +219,4 @@ def test_projection_beside_proportional_places_and_eflomal(shared_data, tmp_path
                 f"F1 {100 * f1:6.2f}  {len(marked) / seconds:9,.0f} lines/s\n"
             )
     for (name, set_name), share in shares.items():
-        assert shares["hmm, best", set_name] >= share, name
+        assert shares["hmm, best", set_name] >= share - NEAR, name
