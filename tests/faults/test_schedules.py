@@ -204,8 +204,31 @@ def test_a_few_schedules(output, schedule, finished, quick):
     check_schedule(output, schedule, finished)
 
 
+@pytest.mark.slow
+def test_what_a_manifest_lists_survives_the_power_though_a_write_seemed_to_fail(
+    finished, quick, monkeypatch
+):
+    """The first attempt fails before it has a model, the second after an operation succeeded."""
+    del quick
+    monkeypatch.setattr(hypothesis, "note", list)
+    plain = {**REFUSED_BY_A_LOST_PLAN, "launchers": 1, "attempts": 3, "turns": []}
+    met = []
+    for operation in range(110, 175):
+        world = check_schedule(
+            OUTPUTS["disk"],
+            {**plain, "faults": ({operation: "error_after", 64: "error"}, {}), "power_after": True},
+            finished,
+        )
+        met += world.processes[0].met
+    assert any(fault.endswith("models/hmm/about.json: error_after") for fault in met)
+
+
 def check_schedule(output, schedule, finished):
-    """Follow a schedule to the end, then run once more without faults: the bytes are golden."""
+    """Follow a schedule to the end, then run once more without faults: the bytes are golden.
+
+    Returns:
+        The world, with the faults that each process met.
+    """
     world = faulty_files.World(schedule["turns"], schedule["seed"])
     plans = [finished[0], finished[0 if schedule["same_plan"] else 1]][: schedule["launchers"]]
     world.check = functools.partial(check_published, world, output, plans)
@@ -226,6 +249,7 @@ def check_schedule(output, schedule, finished):
         next_run = functools.partial(launch, claimed, output, 1, range(5))
         assert world.run((next_run, {})) == [None]
         assert world.tree(output) == claimed.golden
+    return world
 
 
 def is_expected(end, process):

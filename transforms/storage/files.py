@@ -192,6 +192,16 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     disk_files.sync_directory(Path(path).parent)
 
 
+def sync_directory(directory: str) -> None:
+    """Make the entries of a local directory reach the disk; object stores have none.
+
+    A writer does so, but not if an error came after the file had appeared.
+    """
+    if not is_uri(directory):
+        with contextlib.suppress(PermissionError):  # a directory may be writable but not listable
+            disk_files.sync_directory(Path(directory))
+
+
 def write_alone(path: str, data: bytes | memoryview) -> None:
     """Write a file like `write_bytes`, and delete files that killed writers of it left next to it.
 
