@@ -1,6 +1,7 @@
 """The end of a run: everything is checked and counted, and the manifest is written last."""
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.commit.checking import check_part
@@ -93,16 +94,6 @@ def commit_run(
     return manifest
 
 
-def _sync(output: str, manifest: Json) -> None:
-    """Make the names of all files that a manifest lists reach the disk before its own does."""
-    directories = {output}
-    for entry in manifest["files"]:
-        parts = entry["name"].split("/")[:-1]
-        directories |= {files.join(output, *parts[: n + 1]) for n in range(len(parts))}
-    for directory in sorted(directories):
-        files.sync_directory(directory)
-
-
 def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, ReceiptSums]:
     """Check that no pair and no file of a run's shards was lost.
 
@@ -185,7 +176,9 @@ def write_manifest(output: str, manifest: Json) -> None:
     for directory in (DATA, REJECTS, RECEIPTS, *model_directories(output)):
         files.delete_temporary(files.join(output, directory))
     manifest["files"].sort(key=lambda entry: entry["name"])
-    _sync(output, manifest)
+    places = {each for entry in manifest["files"] for each in PurePosixPath(entry["name"]).parents}
+    for place in sorted(places):  # the names of the files reach the disk before the manifest's
+        files.sync_directory(files.join(output, *place.parts))
     files.write_bytes(files.join(output, MANIFEST), to_json(manifest))
 
 

@@ -1,7 +1,7 @@
 """The weights that come with the package.
 
 Learnt on EUR-Lex and glossary texts in three pairs of languages, and on the help pages that are not
-for tests, in four; then tuned on these and on manuals in twelve languages
+for tests, in four; then tuned on these and on manuals in ten languages
 (`docs/explanation/tags.md`).
 """
 
