@@ -415,8 +415,8 @@ def point_evidence(pair, at, place, *, keyed):
     evidence = compare("left", source[0], target[0]) + compare("right", source[1], target[1])
     evidence += edges("left_", source[0], target[0]) + edges("right_", source[1], target[1])
     token, _ = pair.inside(at, at)
-    behind = pair.target[offset:].lstrip()[:1]
-    if pair.source[at:].lstrip()[:1].isupper() and behind.isupper():
+    letter = pair.target[offset:].lstrip()[:1]
+    if pair.source[at:].lstrip()[:1].isupper() and letter.isupper():
         evidence["capital_both"] = 50
     if same_run(source, target):
         evidence["space_run_kept"] = 50
@@ -433,7 +433,10 @@ def point_evidence(pair, at, place, *, keyed):
         evidence["inside_word"] = 50
     size, target_size = len(pair.source), len(pair.target)
     evidence["shift"] = 100 * abs(offset * size - at * target_size) // max(1, size * target_size)
-    if stray_particle(pair.target, offset) or stray_japanese(pair.target, offset):
+    behind = offset
+    while left[0] == "space" and shape(pair.target[behind:][:1]) == "space":
+        behind += 1
+    if stray_particle(pair.target, behind) or stray_japanese(pair.target, behind):
         evidence["stray_particle"] = 50
     evidence["crossing"] = crossing(pair, at, before)  # the only one that may be negative
     return evidence

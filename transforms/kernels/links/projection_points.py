@@ -244,7 +244,9 @@ def point_evidence(
             row[POINT_INSIDE_WORD] = YES
         off = abs(offset * size - at * target_size)
         row[POINT_SHIFT] = 2 * YES * off // max(1, size * target_size)
-        points = target.points
-        if is_stray_particle(points, shapes, offset) or is_stray_japanese(points, shapes, offset):
+        points, following = target.points, offset + (right[3] if left[0] == WHITE else 0)
+        if is_stray_particle(points, shapes, following) or is_stray_japanese(
+            points, shapes, following
+        ):
             row[STRAY_PARTICLE] = YES
     return rows

@@ -339,6 +339,13 @@ def test_a_tag_without_words_goes_before_a_particle_without_its_noun():
     assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (8, 8)
 
 
+def test_a_tag_between_two_spaces_stays_there_before_a_particle():
+    source, target = "Click    to add.", "ボタン  をクリックする。"
+    tokens = cut(source, {7}), cut(target, ())
+    case = source, target, *tokens, {(0, 2): (1_000, 1_000)}, 7, 7
+    assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (4, 4)
+
+
 def test_places_are_the_edges_of_text_and_tokens():
     offsets, before = find_places(np.array([1, 3]), np.array([3, 4]), 5)
     assert list(zip(offsets.tolist(), before.tolist(), strict=True)) == [
