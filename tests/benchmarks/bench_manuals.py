@@ -1,9 +1,9 @@
 """Tags of translated manuals and messages put back, beside the translators' own places.
 
-No weight was learnt from these manuals, but three were set by hand to suit the Chinese, Japanese
-and Korean ones (`docs/explanation/tags.md`). ``tests/benchmarks/README.md`` says how to fetch and
-prepare them; ``PAIRWEAVE_MANUALS`` is their folder. As in `bench_help`, the aligner is fitted on
-the plain text of the manual, or of the messages, alone.
+The weights were tuned on some of these manuals and not on the others (`tune_projection.HELD_OUT`),
+and on no messages. ``tests/benchmarks/README.md`` says how to fetch and prepare them;
+``PAIRWEAVE_MANUALS`` is their folder. As in `bench_help`, the aligner is fitted on the plain text
+of the manual, or of the messages, alone.
 """
 
 import dataclasses

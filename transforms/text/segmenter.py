@@ -91,7 +91,9 @@ def segment(texts: Texts, language: Language, name: str) -> Spans:
 
     The words are those of ICU's dictionaries. Chinese text has those of jieba as well; where words
     of the two overlap, they are merged, so that no border falls inside a word of either. On 3,200
-    runs of message catalogues, ICU alone splits common words that jieba knows (页面, 文档).
+    runs of message catalogues, ICU alone splits common words that jieba knows (页面, 文档). A word
+    of jieba that consists of words of ICU with two characters or more is not used (选择对象, select
+    objects).
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -118,7 +120,8 @@ def segment(texts: Texts, language: Language, name: str) -> Spans:
         runs.owners[chinese],
     )
     words = importlib.import_module("rjieba").cut("\n".join(own.texts))
-    return Spans(*merge_spans(*icu_words, *_spans(words, own, len(texts))))
+    jieba_words = _without_compounds(_spans(words, own, len(texts)), icu_words)
+    return Spans(*merge_spans(*icu_words, *jieba_words))
 
 
 def needs_segmenter(texts: pa.Array | pa.ChunkedArray) -> bool:
@@ -174,3 +177,20 @@ def _spans(words: Iterable[str], runs: _Runs, texts: int) -> Spans:
     counts = np.bincount(runs.owners[run], minlength=texts)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     return Spans(*(part.astype(np.int32) for part in (offsets, starts + shift, ends + shift)))
+
+
+def _without_compounds(spans: Spans, words: Spans) -> Spans:
+    """Leave out the spans that consist of two or more of the words."""
+    firsts = np.searchsorted(_in_order(words, words.starts), _in_order(spans, spans.starts))
+    lasts = np.searchsorted(_in_order(words, words.ends), _in_order(spans, spans.ends), "right")
+    totals = np.concatenate([np.zeros(1, np.int64), np.cumsum(words.ends - words.starts)])
+    covered = totals[np.maximum(firsts, lasts)] - totals[firsts]
+    kept = (lasts - firsts < 2) | (covered < spans.ends - spans.starts)
+    offsets = np.concatenate([np.zeros(1, np.int32), np.cumsum(kept, dtype=np.int32)])
+    return Spans(offsets[spans.offsets], spans.starts[kept], spans.ends[kept])
+
+
+def _in_order(spans: Spans, places: np.ndarray) -> np.ndarray:
+    """Return ascending keys of places in the texts of spans, int64 ``[span]``."""
+    texts = np.repeat(np.arange(len(spans.offsets) - 1), np.diff(spans.offsets))
+    return texts << 32 | places

@@ -73,6 +73,20 @@ def test_words_lie_in_their_own_text_whatever_the_others_are():
 
 
 @needs_extra
+def test_a_chinese_word_that_consists_of_words_is_cut_into_them():
+    lines = ["x", "选择对象升高", "选择 中央电视台", "偏移转到其来源"]
+    actual = segment(pa.array(lines), "zh", INSTALLED)
+    spans = list(zip(actual.starts.tolist(), actual.ends.tolist(), strict=True))
+    cut = [
+        [lines[row][a:b] for a, b in spans[actual.offsets[row] : actual.offsets[row + 1]]]
+        for row in range(len(lines))
+    ]
+    assert cut[1] == ["选择", "对象", "升高"]
+    assert cut[2] == ["选择", "中央电视台"]  # 台 alone is no word of two characters
+    assert cut[3] == ["偏移转到", "来源"]  # 偏移 and 移转到 overlap
+
+
+@needs_extra
 @given(st.lists(texts(), max_size=4), st.sampled_from([None, "zh", "th"]))
 def test_words_ascend_are_disjoint_and_of_several_characters(lines, language):
     actual = segment(pa.array(lines, pa.string()), language, INSTALLED)
