@@ -47,6 +47,17 @@ _JOINERS = "'-\N{RIGHT SINGLE QUOTATION MARK}\N{NON-BREAKING HYPHEN}"
 
 _TURN = regex.compile(r"(?<=\p{Ll}\p{Ll}|[.:;,!?)\]»”])(?=\p{Lu})")
 
+_UNCASED = regex.compile(r"\p{Lo}")
+
+_OTHER_LETTER = regex.compile(r"(?V1)[\p{Lo}\p{M}--\p{Inherited}]")
+
+_CASED_LETTERS = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]+")
+
+_BEFORE_LETTER = regex.compile(
+    r"(?<=[.:;,!?)\]»”]|[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D]\u200C)(?=\p{Lo})"
+)
+"""After a mark, or in scripts of India after a virama and a non-joiner, as before a suffix."""
+
 _ADDRESS = regex.compile(r"[/\\@_%${}=&#]|www\.")
 
 _GRAPHEME = regex.compile(r"\X")
@@ -300,13 +311,16 @@ def cut_tokens(
 
 
 def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
-    """Return the places where a capital after small letters or a mark begins another word.
+    """Return the places where a capital, a letter after a mark or another script begins a word.
 
     Without its tags, a translation joins two words where only a tag was between them
-    (``l'ongletFichier``, ``Variante :Type``). A word that also occurs in the source stays one word
-    (``LibreOffice``), and so does text that looks like an address or a path.
+    (``l'ongletFichier``, ``Variante :Type``, ``עםCtrl``). A word that also occurs in the source
+    stays one word (``LibreOffice``), and so does text that looks like an address or a path.
     """
     turns = [match.start() for match in _TURN.finditer(text)]
+    if _UNCASED.search(text):
+        turns += [match.start() for match in _BEFORE_LETTER.finditer(text)]
+        turns += _script_turns(text)
     if not turns:
         return set()
     known = source_text.casefold()
@@ -320,6 +334,18 @@ def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
         if text[start:end].casefold() not in known and _may_part(text, at):
             cuts.add(at)
     return cuts
+
+
+def _script_turns(text: str) -> list[int]:
+    """Return the places between a letter of Latin, Greek or Cyrillic and one of another script."""
+    turns = []
+    for match in _CASED_LETTERS.finditer(text):
+        start, end = match.span()
+        if start and _OTHER_LETTER.match(text, start - 1):
+            turns.append(start)
+        if _UNCASED.match(text, end):
+            turns.append(end)
+    return turns
 
 
 def _may_part(text: str, at: int) -> bool:

@@ -194,11 +194,18 @@ def test_no_tag_splits_a_number_unless_one_does_in_the_source(
         ("the <b>LibreOffice</b> menu", "le menu LibreOffice", set()),
         ("the <b>office</b> page", "la page fr.wiki/LibreOffice", set()),
         ("the <b>ab</b> menu", "le menu a1B eMail", set()),
+        ("with <b>Ctrl</b> here", "עםCtrl כאן", {2}),
+        ("<b>Ctrl</b> with", "Ctrlसोबत", {4}),
+        ("<b>Carefully:</b> you", "జాగ్రత్తగా:మీరు", {11}),
+        ("the <b>tab</b>", "ಟ್ಯಾಬ್\u200cನಲ್ಲಿ", {7}),  # "in the tab"
+        ("the <b>tab</b>", "ಟ್ಯಾಬ್\u200dನಲ್ಲಿ", set()),
+        ("the <b>gvfs</b> module", "מודול שgvfs", {7}),
+        ("the <b>gvfs</b> module", "www.שgvfs", set()),
+        ("the <b>cafe</b>", "cafe\u0301s", set()),
+        ("the <b>unit</b>", "kΩh", set()),
     ],
 )
-def test_a_capital_behind_small_letters_begins_a_word_unless_the_source_has_it(
-    source, target, expected
-):
+def test_a_turn_inside_a_token_begins_a_word_unless_the_source_has_it(source, target, expected):
     marked = parse_markup(source, XML)
     tokens = words(marked.text), words(target)
     _, cut = cut_tokens(marked, target, *tokens)
