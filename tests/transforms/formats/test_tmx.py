@@ -4,12 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.formats import tmx
 from pairweave.transforms.markup.markup import Kind
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.markup.segments import escape_text
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.units import ReadLimits
-from tests.makers.reading import corpus, pairs, read_all, reasons, single
+from tests.makers.reading import corpus, pairs, read_all, read_plan, reasons, single
 
 # All that XML 1.0 can carry, with what it must escape or may normalise more often than not.
 xml_texts = st.text(
@@ -246,3 +247,29 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory, texts, batch_rows):
     rows = read_all(single(path), limits=ReadLimits(), batch_rows=batch_rows)
     assert [(row["source"], row["target"]) for row in rows] == texts
     assert reasons(rows) == [None if target else "untranslated" for _, target in texts]
+
+
+def test_a_document_of_another_kind_is_not_a_memory(tmp_path):
+    path = tmp_path / "a.tmx"
+    path.write_text(f"<memory><body>{tu(('en', 'a'), ('de', 'b'))}</body></memory>")
+    with pytest.raises(InputError, match="the document lacks a tmx element, so it is not TMX"):
+        make_plan([single(path)], ReadLimits())
+
+
+def test_a_segment_outside_a_unit_belongs_to_none(tmp_path):
+    stray = tuv("de", "stray")
+    rows = rows_of(tmp_path, stray, tu(("en", "a"), ("de", "b")), stray, tu(("en", "c")))
+    assert pairs(rows) == [("a", "b")]
+    assert reasons(rows) == [None, "untranslated"]
+
+
+def test_a_unit_of_very_many_variants_is_rejected_and_the_next_one_is_not(tmp_path):
+    limits = ReadLimits(max_line_bytes=64)
+    languages = ["en", "de", *(f"x-{number}" for number in range(tmx.MAX_VARIANTS))]
+    # Each variant counts 64 bytes beside those of its text.
+    for count, reason in ((128, None), (129, "line_too_long")):
+        long = tu(*((language, "word" * 16) for language in languages[:count]))
+        path = write(tmp_path, long, tu(("en", "a"), ("de", "b")))
+        rows = read_plan(make_plan([single(path)], limits), limits)
+        assert reasons(rows) == [reason, None]
+    assert "line 3: the unit has more than 16384 bytes" in rows[0]["detail"]

@@ -63,9 +63,9 @@ def test_pairs_that_were_halves_stay_halves(text):
 
 
 def test_a_tag_that_the_table_lacks_has_no_number_whatever_its_id():
-    _, table = number_tags(parse_markup('<b id="5">a</b>'))
-    marked = match_tags(parse_markup('<b id="5">a</b><u id="0">x</u>'), table)
-    assert [tag.key for tag in marked.tags] == ["0", "0", "", ""]
+    _, table = number_tags(parse_markup('<g id="5">a</g>', XLIFF))
+    marked = match_tags(parse_markup('<g id="5">a</g><x id="0"/>', XLIFF), table)
+    assert [tag.key for tag in marked.tags] == ["0", "0", ""]
 
 
 def test_a_table_is_written_without_what_it_does_not_have():
