@@ -51,11 +51,11 @@ class BeamStore:
 
     def version(self, path: str) -> Version:
         """Return the current version of a file."""
-        with _mapped(path):
-            (result,) = FileSystems.match([path])
-        if not result.metadata_list:
+        file_system = FileSystems.get_filesystem(path)
+        with _mapped(path):  # not `match`, for which a name such as a[1].txt is a pattern
+            metadata = file_system.metadata(path) if file_system.exists(path) else None
+        if metadata is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        (metadata,) = result.metadata_list
         return Version(int(metadata.size_in_bytes), None, metadata.last_updated_in_seconds or 0.0)
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:  # noqa: ARG002
