@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.errors import ConfigError, InputError, WorkerError
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.units import ReadLimits
 from tests.makers.reading import corpus, pairs, read_all, reasons
@@ -70,6 +71,42 @@ def test_a_file_that_is_no_lxm_is_an_error(tmp_path, text, code):
         make_plan([write(tmp_path, text, {"a": "t"})])
     assert caught.value.code == code
     assert caught.value.path == "source.json"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "lang", "is_taken"),
+    [
+        ("en", "en-GB", True),
+        ("en-GB", "en", False),
+        ("en", None, True),
+        ("en", 7, True),
+        ("und", "en", True),
+    ],
+)
+def test_a_file_in_a_variety_of_the_language_or_in_none_is_taken(tmp_path, wanted, lang, is_taken):
+    facts = {} if lang is None else {"lang": lang}
+    write(tmp_path, json.dumps({**facts, "text": {"a": "x"}}), {"a": "t"})
+    given = corpus_of(tmp_path, source_lang=wanted)
+    if is_taken:
+        assert pairs(read_all(given)) == [("x", "t")]
+    else:
+        with pytest.raises(InputError, match="the file is en, wanted en-GB"):
+            make_plan([given])
+
+
+def test_a_text_may_have_as_many_bytes_as_a_line_and_not_more(tmp_path):
+    given = write(tmp_path, {"a": "ü" * 4, "b": "ü" * 4 + "x"}, {"a": "x", "b": "x"})
+    rows = read_all(given, limits=ReadLimits(max_line_bytes=8))
+    assert reasons(rows) == [None, "line_too_long"]
+    assert rows[1]["detail"].startswith("source: 9 bytes")
+
+
+def test_a_file_that_changed_since_the_plan_is_a_worker_error(tmp_path):
+    (unit,) = make_plan([write(tmp_path, {"a": "x"}, {"a": "t"})]).units
+    for text in ({"a": "y"}, '{"lang": "en", "text": {"a": }}'):
+        write(tmp_path, text, {"a": "t"})
+        with pytest.raises(WorkerError, match=r"source\.json"):
+            list(read_unit(unit, ReadLimits()))
 
 
 def test_lxm_is_a_format_of_two_files():

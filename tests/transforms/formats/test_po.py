@@ -292,3 +292,16 @@ def test_a_first_message_without_text_is_no_header_if_it_is_obsolete_or_has_a_co
 @pytest.mark.parametrize("flag", [b"", b"#, fuzzy\n"])
 def test_bad_bytes_on_either_side_are_the_reason_whatever_the_state(tmp_path, flag, message):
     assert reasons(rows_of(tmp_path, flag + message)) == ["invalid_utf8"]
+
+
+def test_a_comment_inside_an_obsolete_message_is_no_string(tmp_path):
+    rows = rows_of(tmp_path, '#~ # said by a user\n#~ msgid "a"\n#~ msgstr "b"\n#~\n#~ #: f.c:1\n')
+    assert pairs(rows) == []
+    assert [(row["source"], row["target"]) for row in rows] == [("a", "b")]
+
+
+def test_the_first_bad_line_of_a_text_is_the_reason(tmp_path):
+    (row,) = rows_of(tmp_path, b'msgid ""\n"a\xff"\n"b\x01"\nmsgstr "c"\n')
+    assert row["reason"] == "invalid_utf8"
+    (row,) = rows_of(tmp_path, b'msgid "a\x01"\nmsgstr ""\n')
+    assert row["reason"] == "control_char"
