@@ -32,33 +32,45 @@ class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
 
     def __init__(self, stream: SharedRows) -> None:
         self._stream = stream
-        self._first = stream.state_dict()
-        self._own: SharedRows | None = None
+        self._first: dict[str, int] = {}
+        self._begun = False
         self._ended = False
+        self._own: SharedRows | None = None
+        self._share: tuple[int, int] | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of this process's worker."""
-        if self._own is None:
-            self._own = self._of_worker()
-            self._first = self._own.state_dict()
-        elif self._ended:
-            self._own.load_state_dict(self._first)
+        self._begin()
+        if self._ended:
+            self._stream.load_state_dict(self._first)
+            self._own = None
         self._ended = False
-        yield from self._own
+        yield from self._reader()
         self._ended = True
 
     def state_dict(self) -> dict[str, int]:
         """Return the position of this process's worker."""
-        return (self._own or self._stream).state_dict()
+        return self._reader().state_dict()
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Go to a position, with as many workers as when it was saved."""
-        self._own = self._of_worker()
-        self._own.load_state_dict(state)
+        self._begin()
+        self._reader().load_state_dict(state)
         self._ended = False
 
-    def _of_worker(self) -> SharedRows:
+    def _begin(self) -> None:
+        """Remember where the first pass begins."""
+        if not self._begun:
+            self._first, self._begun = self._stream.state_dict(), True
+
+    def _reader(self) -> SharedRows:
+        """Return the reader of this process's worker.
+
+        A worker is a copy of this object, which may have been read before there were workers.
+        """
         worker = torch.utils.data.get_worker_info()
-        return (
-            self._stream if worker is None else self._stream.shared(worker.id, worker.num_workers)
-        )
+        share = None if worker is None else (worker.id, worker.num_workers)
+        if self._own is None or share != self._share:
+            self._own = self._stream if share is None else self._stream.shared(*share)
+            self._share = share
+        return self._own
