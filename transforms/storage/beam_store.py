@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.object_stores import BEAM_EXTRAS, Version
 
 _RAW = CompressionTypes.UNCOMPRESSED
+_GLOB = re.compile(r"[*?\[]")
 
 
 def connect(_options: PipelineOptions, scheme: str) -> "BeamStore":
@@ -43,11 +45,15 @@ class BeamStore:
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the files that begin with a prefix, at most ``most`` of them."""
+        # A pattern has no way to quote its own characters, so more may match than is wanted.
+        pattern = _GLOB.sub("?", prefix) + ("**" if nested else "*")
+        is_odd = _GLOB.search(prefix) is not None
         with _mapped(prefix):
-            (result,) = FileSystems.match(
-                [prefix + ("**" if nested else "*")], None if most is None else [most]
-            )
-        yield from (metadata.path for metadata in result.metadata_list)
+            (result,) = FileSystems.match([pattern], None if most is None or is_odd else [most])
+        paths = [metadata.path for metadata in result.metadata_list]
+        if is_odd:
+            paths = [path for path in paths if path.startswith(prefix)]
+        yield from paths[:most]
 
     def version(self, path: str) -> Version:
         """Return the current version of a file."""

@@ -147,6 +147,15 @@ def test_a_pattern_matches_files_in_order_and_a_name_itself(pattern, matched):
     assert files.match(f"{ROOT}/{pattern}") == [f"{ROOT}/{name}" for name in matched]
 
 
+@pytest.mark.parametrize("folder", ["d[1]", "d*", "d?", "[d", "d]"])
+def test_a_directory_whose_name_looks_like_a_pattern_is_listed(store, folder):
+    for name in (f"{folder}/a", f"{folder}/e/b", "d1/no", "dd/no", "d/no"):
+        OBJECTS[f"{ROOT}/{name}"] = b""
+    assert files.list_names(f"{ROOT}/{folder}") == ["a"]
+    assert files.list_below(f"{ROOT}/{folder}") == ["a", "e/b"]
+    assert [*store.list(f"{ROOT}/{folder}/", most=1)] == [f"{ROOT}/{folder}/a"]
+
+
 def test_a_file_that_is_not_there_has_no_version(store):
     assert not files.exists(f"{ROOT}/a")
     with pytest.raises(FileNotFoundError) as caught:
