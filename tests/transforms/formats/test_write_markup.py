@@ -268,7 +268,7 @@ def test_nested_native_codes_keep_the_closing_code_of_their_own():
 def test_a_unit_of_a_memory_names_its_row_and_its_corpus():
     marked = parse_markup("x", HTML)
     written = b"".join(WRITERS["tmx"]([row_of(marked, marked, 7)])).decode()
-    assert f'<tu tuid="{7:032x}">\n<prop type="x-corpus">c&amp;d</prop>\n' in written
+    assert f'<tu tuid="{7:032x}-1">\n<prop type="x-corpus">c&amp;d</prop>\n' in written
 
 
 @pytest.mark.parametrize("ending", WRITERS)
