@@ -3,6 +3,7 @@
 import errno
 import io
 import posixpath
+import tempfile
 
 import pytest
 from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileMetadata, FileSystem
@@ -174,6 +175,33 @@ def test_a_fault_names_the_file_and_its_cause_in_one_line(store):
         store.read(f"{ROOT}/a", Version(1, None, 0.0), 0, 1)
     assert (caught.value.errno, caught.value.strerror) == (errno.EIO, "is not here")
     assert caught.value.filename == f"{ROOT}/a"
+
+
+def test_a_directory_is_copied_to_the_disk_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    OBJECTS.update({f"{ROOT}/model/a": b"one", f"{ROOT}/model/b/c": b"two"})
+    copy = files.on_disk(f"{ROOT}/model/")
+    assert copy.name == "model"
+    assert {name: (copy / name).read_bytes() for name in ("a", "b/c")} == {
+        "a": b"one",
+        "b/c": b"two",
+    }
+    monkeypatch.setattr(InMemory, "open", None)  # nothing is read again
+    assert files.on_disk(f"{ROOT}/model/") == copy
+
+
+def test_what_only_a_disk_has_is_left_alone():
+    OBJECTS[f"{ROOT}/d/.tmp-1.2.3-x"] = b""
+    for change in (
+        files.make_directory,
+        files.sync_directory,
+        files.delete_empty,
+        files.delete_temporary,
+    ):
+        change(f"{ROOT}/d")
+    assert list(OBJECTS) == [f"{ROOT}/d/.tmp-1.2.3-x"]
+    assert files.first_link(f"{ROOT}/d") is None
+    assert files.linked_directories(f"{ROOT}/d") == []
 
 
 def test_it_holds_no_delta_tables():
