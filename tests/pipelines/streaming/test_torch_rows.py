@@ -105,3 +105,16 @@ def test_every_pass_begins_where_the_stream_was(read_all, workers):
     stream.load_state_dict({"epoch": 1, "window": 0, "row": 2})
     for _ in range(2):
         assert read_all(rows, workers) == ALL[WINDOWS * ROWS + 2 :]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_pass_that_was_left_goes_on_and_so_does_one_from_a_position(monkeypatch, workers):
+    in_worker(monkeypatch, 0, workers)
+    rows = make_rows()
+    share = numbers(rows)
+    assert numbers(itertools.islice(rows, 5)) == share[:5]
+    state = rows.state_dict()
+    assert numbers(rows) == share[5:]
+    rows.load_state_dict(state)
+    assert numbers(rows) == share[5:]
+    assert numbers(rows) == share
