@@ -99,6 +99,7 @@ def parse(
         terminal.say(_short_help(parser, model, first))
         sys.exit(0)
     if {"-h", "--help"} & {*arguments}:
+        parser = _parser.__wrapped__(model, prog, about, beam=beam)  # plugins add to it
         plugin_help.add(parser, model)
     flag_values, rest = _flag_values(parser, model, arguments)
     _check_rest(rest, parser, prog, beam=beam)
@@ -251,6 +252,7 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
     return words
 
 
+@functools.cache
 def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
     makes_run = beam or issubclass(model, PlannedOptions)
     epilog = f"{_subcommands(prog)}Any further option is passed to Apache Beam." if beam else None

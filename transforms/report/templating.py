@@ -57,9 +57,7 @@ def render_markdown(name: str, filters: Filters, **context: object) -> str:
         filters: The filters that the template has besides `number` and `percent`, by name.
         context: The values that it shows, by name.
     """
-    environment = _environment(trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= filters
-    return environment.get_template(name).render(context)
+    return _markdown(tuple(filters.items())).get_template(name).render(context)
 
 
 def number(value: object) -> str:
@@ -125,6 +123,13 @@ def _html() -> jinja2.Environment:
     extensions = [_Layout, "jinja2.ext.do"]
     environment = _environment(autoescape=True, finalize=_escaped, extensions=extensions)
     environment.filters["with_options"] = with_options
+    return environment
+
+
+@functools.cache
+def _markdown(filters: tuple[tuple[str, Callable[[str], str]], ...]) -> jinja2.Environment:
+    environment = _environment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= dict(filters)
     return environment
 
 
