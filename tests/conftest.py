@@ -48,6 +48,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     gc.freeze()
     gc.enable()
+    gc.set_threshold(10_000)  # of 700; Hypothesis is called back at each
     if not any(item.get_closest_marker("bench") for item in session.items):
         quick_disk.install()
 

@@ -1,5 +1,6 @@
 """What the rules of ``filter`` measure, the score of a pair and the selection, in plain Python."""
 
+import functools
 import html.entities
 import itertools
 import math
@@ -247,6 +248,7 @@ def unmatched(source, target, kind):
     return len(ours) - common, len(theirs) - common, len(ours) + len(theirs)
 
 
+@functools.cache
 def digit(mark):
     """Return a decimal digit as ASCII; Python may know an older Unicode than the rules."""
     begin = ord(mark)
@@ -261,11 +263,13 @@ def digits(text):
     return sorted(digit(mark) for mark in "".join(every) if regex.match(r"\p{Nd}", mark))
 
 
+@functools.cache
 def is_letter(mark):
     """Tell whether a character is alphabetic or a combining mark."""
     return bool(regex.match(r"[\p{Alphabetic}\p{M}]", mark))
 
 
+@functools.cache
 def is_mark(mark):
     """Tell whether a character is a combining mark."""
     return bool(regex.match(r"\p{M}", mark))
@@ -276,6 +280,7 @@ def is_unspaced(mark):
     return is_letter(mark) and not is_mark(mark) and _script(mark) in codepoints._UNSPACED
 
 
+@functools.cache
 def _script(mark):
     return next((s for s in codepoints.SCRIPTS if regex.match(rf"\p{{Script={s}}}", mark)), None)
 

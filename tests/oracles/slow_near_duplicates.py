@@ -1,5 +1,6 @@
 """Near-duplicates of ``filter`` in plain Python: shingles, signatures, buckets, comparisons."""
 
+import functools
 import math
 from collections import defaultdict
 
@@ -21,16 +22,19 @@ def mix64(value):
     return value ^ value >> 31
 
 
+@functools.cache
+def point(char):
+    """Return a character as shingles have it: small, or a space."""
+    if not regex.match(r"[\p{L}\p{M}\p{N}\x01-\x07]", char):
+        return " "
+    return char.lower() if len(char.lower()) == 1 else char
+
+
 def shingles(source, target):
     """Return the shingles of a pair, each with its side."""
     pieces = set()
     for side, text in enumerate((source, target), 1):
-        points = "".join(
-            (char.lower() if len(char.lower()) == 1 else char)
-            if regex.match(r"[\p{L}\p{M}\p{N}\x01-\x07]", char)
-            else " "
-            for char in find_marks(text)[1]
-        )
+        points = "".join(map(point, find_marks(text)[1]))
         points = regex.sub(" +", " ", points).strip(" ")
         if points:
             pieces |= {(side, points[at : at + 5]) for at in range(max(1, len(points) - 4))}

@@ -5,6 +5,7 @@ weighted by name.
 """
 
 import dataclasses
+import functools
 import itertools
 import unicodedata
 from collections import Counter
@@ -21,6 +22,7 @@ PARTICLES = ["를", "을", "는", "은", "에", "의", "와", "과", "로", "으
 QUOTES = "\"'`„‚‘’‛“”‟‹›«»「」『』《》〈〉″′＂"  # noqa: RUF001 - all are meant
 
 
+@functools.cache
 def shape(char):
     """Return what class of character one is; an edge is no character."""
     if char == "":
@@ -37,6 +39,7 @@ def is_written_on_letters(char):
     return unicodedata.category(char) in ("Mn", "Mc") or char == "\u200c"
 
 
+@functools.cache
 def is_spaced(char):
     """Tell whether a letter is of a script with spaces between words, among those of the tests."""
     return not any(
@@ -45,6 +48,7 @@ def is_spaced(char):
     )
 
 
+@functools.cache
 def kind(char, *, near=True):
     """Return what kind of mark a character is, or None."""
     if shape(char) != "mark":
@@ -64,6 +68,7 @@ def kind(char, *, near=True):
     return "sign" if category[0] in "PS" else None
 
 
+@functools.cache
 def fold(char):
     """Return a character without its case and width."""
     if shape(char) == "space" or unicodedata.category(char)[0] not in "LNPS":
@@ -165,8 +170,12 @@ class Pair:
         return first, max(first, sum(1 for _, stop in self.source_tokens if stop <= end))
 
 
+@functools.lru_cache(maxsize=128)
 def token_evidence(pair, other, first, last):
-    """Return the evidence of a target token for the source tokens from ``first`` to ``last``."""
+    """Return the evidence of a target token for the source tokens from ``first`` to ``last``.
+
+    All places are tried with the same; it must not be changed.
+    """
     evidence = Counter(tokens=10)
     sums = Counter()
     for one in range(len(pair.source_tokens)):

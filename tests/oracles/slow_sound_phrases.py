@@ -1,6 +1,8 @@
 # ruff: noqa: RUF001 - marks that look alike are meant
 """The slow twin of `transforms.tags.sound_phrases`: one phrase pair at a time, on strings."""
 
+import functools
+
 import regex
 
 QUOTES = "\"“”„‟«»‹›「」『』《》〈〉＂'‘’‚‛"
@@ -22,11 +24,13 @@ UNSPACED = (
 )
 
 
+@functools.cache
 def is_word(letter):
     """Tell whether a character is a letter or a digit."""
     return regex.fullmatch(r"[\p{L}\p{N}]", letter) is not None
 
 
+@functools.cache
 def category_of(letter):
     """Return the general category of a character that is punctuation or cased, or None."""
     for category in ("Ps", "Pe", "Pd", "Ll", "Lu", "Lt", "Nd", "P"):
@@ -35,6 +39,7 @@ def category_of(letter):
     return None
 
 
+@functools.cache
 def mark_of(letter):
     """Return what a mark is, in any language; None if it is none, or stands for a word."""
     category = category_of(letter)
