@@ -6,6 +6,7 @@ Tests that run a job in their own process do without; commands that tests start 
 Beam as it is.
 """
 
+import argparse
 import bz2
 import functools
 import inspect
@@ -20,6 +21,7 @@ from apache_beam.transforms import core, userstate
 @functools.cache
 def install():
     """Be quick from now on."""
+    argparse._ = str  # Beam makes tens of parsers; each would look for translations of their titles
     core.get_function_args_defaults = _arguments_of(core.get_function_args_defaults)
     userstate.get_dofn_specs = _specs_of(userstate.get_dofn_specs)
     pipeline_options.PipelineOptions._visible_option_list = _options_of
