@@ -4,9 +4,6 @@ import gc
 import importlib.util
 from pathlib import Path
 
-# Until all is collected, a search for garbage would take seconds and find little.
-gc.disable()
-
 _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
     *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "optimal_transport")),
@@ -66,6 +63,26 @@ _LEFT_OUT = {
     *(() if _installed("cosmic_ray", "coverage") else _MUTANTS),
 }
 _ROOT = f"{Path(__file__).parent}/"
+
+
+def pytest_configure() -> None:
+    """Search for no garbage until all is collected; it would take seconds and find little."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Search for garbage again, but not in what is there now, which stays until the end.
+
+    To look through that takes half a second each time. Hypothesis is called at each search.
+    """
+    gc.freeze()
+    gc.set_threshold(10_000)
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Let Python end as it does else; libraries of C++ call what is left a leak."""
+    gc.unfreeze()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

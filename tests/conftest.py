@@ -1,6 +1,5 @@
 """Configuration of all tests: time limits, location of real data, profiles of Hypothesis."""
 
-import gc
 import os
 import signal
 import time
@@ -42,20 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Collect garbage again (`conftest.py` of the root); wait for no disk, unless time is measured.
-
-    What is there now stays until the end. To look through it takes half a second each time.
-    """
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(10_000)  # of 700; Hypothesis is called back at each
+    """Wait for no disk, unless time is measured."""
     if not any(item.get_closest_marker("bench") for item in session.items):
         quick_disk.install()
-
-
-def pytest_unconfigure() -> None:
-    """Let Python end as it does else; libraries of C++ call what is left a leak."""
-    gc.unfreeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -43,6 +43,8 @@ LOADED_ALONE = frozenset(
 )
 """Imports that wait for another reason, which stands above each."""
 
+DEFINITIONS = (ast.AsyncFunctionDef, ast.ClassDef, ast.FunctionDef)
+
 AT_THE_START = frozenset({"pairweave.pipelines.cli", "pairweave.pipelines.process.interrupt"})
 """Modules whose time counts before signals are answered, whatever they import."""
 
@@ -68,6 +70,8 @@ def imports_of(tree, package):
 
     def walk(node, *, top, runs):
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                continue  # which has no statement inside
             inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
             types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
             if isinstance(child, ast.Import | ast.ImportFrom):
@@ -215,7 +219,7 @@ def unguarded_imports(path):
     tree = ast.parse(path.read_text("utf-8"))
     names = []
     for statement in tree.body:
-        text = ast.unparse(statement)
+        text = "" if isinstance(statement, DEFINITIONS) else ast.unparse(statement)
         if "importorskip(" in text and any(f"'{library}'" in text for library in NEURAL):
             break
         if isinstance(statement, ast.Import):

@@ -13,6 +13,7 @@ SOURCES = [
 ]
 
 UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib"}
+TELLING = {None, "shell", "allow_pickle", "trust_remote_code"}
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
 
 
@@ -32,7 +33,7 @@ def faults(tree):
 
 def _of_call(node):
     name = ast.unparse(node.func)
-    given = {word.arg: ast.unparse(word.value) for word in node.keywords}
+    given = {word.arg: ast.unparse(word.value) for word in node.keywords if word.arg in TELLING}
     if name in CALLS:
         yield f"calls {name}"
     if given.get("shell", "False") != "False":
