@@ -36,6 +36,18 @@ def test_dashes_and_underscores_are_the_same():
     assert (options.max_tags, options.shard_pairs) == (3, 10)
 
 
+def test_help_with_its_plugins_is_of_a_parser_of_its_own(capsys, monkeypatch):
+    monkeypatch.setattr(flags.plugin_help, "descriptions", lambda _: ["one of another package"])
+    shown = []
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            parse("--help", "all")
+        shown.append(capsys.readouterr().out)
+    assert "one of another package" in " ".join(shown[0].split())
+    assert shown[0] == shown[1]
+    assert parse("--output", "o")[0].output == "o"
+
+
 def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
     config = tmp_path / "c.yaml"
     config.write_text("output: from_file\nmax_tags: 4\nseed: 9\nmix: .inf\nexclude: dev.en\n")

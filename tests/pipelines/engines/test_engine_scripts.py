@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
 from pairweave.pipelines.engines import engine_scripts
 
 
@@ -51,3 +53,14 @@ def test_a_program_is_asked_to_end_and_others_are_not(tmp_path):
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_no_process_is_looked_at_where_no_program_was_started(tmp_path, monkeypatch):
+    def search(_):
+        raise AssertionError("all processes of the machine are looked at")
+
+    monkeypatch.setattr(engine_scripts.descendants, "of", search)
+    engine_scripts.end(tmp_path / "prism")
+    engine_scripts.write_launcher(tmp_path / "prism", "/bin/sleep", "600")
+    with pytest.raises(AssertionError, match="are looked at"):
+        engine_scripts.end(tmp_path / "prism")
