@@ -2,7 +2,10 @@
 
 import gc
 import importlib.util
+from collections.abc import Generator
 from pathlib import Path
+
+import pytest
 
 _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
@@ -65,19 +68,20 @@ _LEFT_OUT = {
 _ROOT = f"{Path(__file__).parent}/"
 
 
-def pytest_configure() -> None:
-    """Search for no garbage until all is collected; it would take seconds and find little."""
-    gc.disable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage until all is collected; it would take seconds and find little.
 
-
-def pytest_collection_finish() -> None:
-    """Search for garbage again, but not in what is there now, which stays until the end.
-
-    To look through that takes half a second each time. Hypothesis is called at each search.
+    What is there then stays until the end. To look through that takes half a second each time, so
+    it is left out from then on. Hypothesis is called at each search, so there are fewer.
     """
-    gc.freeze()
-    gc.set_threshold(10_000)
-    gc.enable()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
+        gc.enable()
 
 
 def pytest_unconfigure() -> None:
