@@ -10,7 +10,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines.dataflow import checks, service
 from pairweave.pipelines.engines.engines import given_options
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.run_state import read_state
+from pairweave.transforms.commit.run_state import read_state
 from pairweave.transforms.option_places import DIRECTORY
 from pairweave.transforms.storage import files
 

@@ -17,6 +17,12 @@ from pairweave.models.sentences.cross_fitting import (
     least_likely_gain,
 )
 from pairweave.models.sentences.document_progress import DocumentProgress
+from pairweave.models.sentences.document_reading import (
+    DocumentPair,
+    DocumentSettings,
+    alignable_texts,
+    read_documents,
+)
 from pairweave.models.sentences.embedding_aligner import (
     SentenceVectors,
     align_by_vectors,
@@ -33,12 +39,6 @@ from pairweave.models.sentences.sentence_aligner import (
     unaligned,
 )
 from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
-from pairweave.pipelines.documents.document_reading import (
-    DocumentPair,
-    DocumentSettings,
-    alignable_texts,
-    read_documents,
-)
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import InputError

@@ -17,7 +17,6 @@ from pairweave.pipelines.in_memory.keyword_options import (
     text_columns,
     validated,
 )
-from pairweave.pipelines.in_memory.python_tables import Pairs, as_table
 from pairweave.pipelines.in_memory.table_jobs import Result, finished, run_table
 from pairweave.pipelines.process import scratch
 from pairweave.pipelines.run.input_look import look_at_input
@@ -25,6 +24,7 @@ from pairweave.pipelines.trial.trial import Trial, run_trial
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.output.run_files import REJECTS
+from pairweave.transforms.reading.python_tables import Pairs, as_table
 from pairweave.transforms.storage import files
 
 PathLike = str | os.PathLike[str]

@@ -28,12 +28,12 @@ from pairweave.pipelines.in_memory.keyword_options import (
     text_columns,
     validated,
 )
-from pairweave.pipelines.in_memory.python_tables import Pairs, as_table, made_like
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import DATA, REJECTS
+from pairweave.transforms.reading.python_tables import Pairs, as_table, made_like
 from pairweave.transforms.report.rejected_shares import table_notices
 
 STEPWISE_PAIRS = 200_000

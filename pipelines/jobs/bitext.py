@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
+from pairweave.models.sentences.document_reading import DocumentSettings, is_table
 from pairweave.models.similarity.similarity_options import options_of_scorer
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
@@ -19,7 +20,6 @@ from pairweave.pipelines.documents.document_aligning import (
     rows_of_half,
     sure_pairs,
 )
-from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.aligner_part import ALIGNER

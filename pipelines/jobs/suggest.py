@@ -8,6 +8,7 @@ import functools
 import apache_beam as beam
 import numpy as np
 
+from pairweave.models.translators.shard_translation import translate_or_reject
 from pairweave.pipelines.aligners.aligner_options import AlignerSettings
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
@@ -29,7 +30,6 @@ from pairweave.pipelines.run_steps.mono_aligner import (
 )
 from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
-from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeConfig

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.pipelines.refresh.chain.table_names import PROVENANCE, REJECTS, Entry
-from pairweave.pipelines.refresh.spill import Spill
 from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.replaced_columns import replaced
@@ -26,6 +25,7 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.known_pairs import TEXTS, IdSet
 from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards.spill import Spill
 from pairweave.transforms.tags.tag_counts import count_tags
 
 FILE_ROWS = 131_072

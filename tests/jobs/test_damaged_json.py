@@ -8,10 +8,10 @@ from collections import Counter
 import pytest
 
 from pairweave.pipelines.commands.finished import report_command
-from pairweave.pipelines.run import run_state, run_summary
+from pairweave.pipelines.run import run_summary
 from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
-from pairweave.transforms.commit import claim, leftovers
+from pairweave.transforms.commit import claim, leftovers, run_state
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ClaimedError, ConfigError, PairweaveError

@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import pairweave
-from pairweave.pipelines.in_memory import python_tables, table_jobs
+from pairweave.pipelines.in_memory import table_jobs
 from pairweave.pipelines.steps import hmm_fitting
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.reading import python_tables
 from tests.makers import corpora, runs
 
 LANGS = {"source_lang": "en", "target_lang": "de"}

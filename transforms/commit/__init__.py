@@ -1,1 +1,1 @@
-"""The start and the end of a run in its directory: claim, manifest, dataset card, commit."""
+"""A run in its directory, from start to end: claim, state, manifest, dataset card, commit."""

@@ -1,1 +1,1 @@
-"""Code that formats share: the pass before the plan, lines, XML events, and rows from texts."""
+"""Code that formats share: the pass before the plan, lines, XML events, rows from texts, tables."""

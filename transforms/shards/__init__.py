@@ -1,1 +1,1 @@
-"""The unit of work after the shuffle: its type, and how rows enter and leave it."""
+"""The unit of work after the shuffle: its type, and how rows enter, leave and are spilled."""

@@ -7,7 +7,6 @@ import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.finished.export_golden import GoldenSet
 from pairweave.pipelines.options.base import Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.pipelines.process import terminal
@@ -21,6 +20,7 @@ from pairweave.transforms.formats import registry
 from pairweave.transforms.markup.markup import SyntaxName
 from pairweave.transforms.option_places import FILES, FINISHED_RUNS, OUTPUT
 from pairweave.transforms.output.finished_run import FinishedRun, run_of
+from pairweave.transforms.suggestions.golden_export import GoldenSet
 from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
 
 _GOLDEN_FORMATS = ("wets", "mt5")

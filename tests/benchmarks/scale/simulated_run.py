@@ -28,11 +28,11 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.pipelines.engines import engines
-from pairweave.pipelines.run.run_state import read_state
 from pairweave.pipelines.steps.steps import Commit, DistributeUnits, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
+from pairweave.transforms.commit.run_state import read_state
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.output.run_files import WriteConfig

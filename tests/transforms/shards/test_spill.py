@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from pairweave.pipelines.refresh.spill import Spill
+from pairweave.transforms.shards.spill import Spill
 
 
 def test_each_bucket_has_its_rows_in_the_order_of_the_shards(tmp_path):

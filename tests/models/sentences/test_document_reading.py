@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.documents import document_reading
-from pairweave.pipelines.documents.document_reading import DocumentSettings, read_documents
+from pairweave.models.sentences import document_reading
+from pairweave.models.sentences.document_reading import DocumentSettings, read_documents
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.splitting import Splitting
 from pairweave.transforms.text.sentence_splitter import installed_name

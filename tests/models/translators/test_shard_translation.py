@@ -8,6 +8,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.models.model_store import LoadedOnce
 from pairweave.models.translators import translator_reference
+from pairweave.models.translators.shard_translation import translate_or_reject
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.command_line import flags
@@ -15,7 +16,6 @@ from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.parts.part import Planning
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
-from pairweave.pipelines.steps import translating
 from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -67,7 +67,7 @@ def shard_of(*rows):
 
 
 def translated(shard, config=SCREEN):
-    return translating.translate_or_reject(shard, REFERENCE, config)
+    return translate_or_reject(shard, REFERENCE, config)
 
 
 def test_only_what_has_no_translation_is_translated(capitals):
@@ -160,7 +160,7 @@ def test_the_step_runs_in_a_pipeline(tmp_path):
     with beam.Pipeline(options=options) as pipeline:
         shards = pipeline | beam.Create([0]) | beam.Map(lambda _: shard).with_output_types(Shard)
         settings = {"reference": REFERENCE, "config": SCREEN}
-        _ = shards | MapWholeShards(translating.translate_or_reject, **settings) | beam.Map(note)
+        _ = shards | MapWholeShards(translate_or_reject, **settings) | beam.Map(note)
     assert (tmp_path / "found").read_text() == "ONE HOUSE de 1"
 
 
@@ -224,7 +224,7 @@ def test_settings_are_checked_when_they_are_made(settings, message):
 def test_pairs_of_which_no_translation_is_used_are_not_translated(capitals):
     shard = shard_of(*(row(f"word w{'x' * number}", "Wort") for number in range(9)))
     wanted = np.arange(9) % 3 == 0
-    made = translating.translate_or_reject(shard, REFERENCE, SCREEN, lambda _: wanted)
+    made = translate_or_reject(shard, REFERENCE, SCREEN, lambda _: wanted)
     kept, rejected, table = made.kept, made.rejected, made.table
     assert (kept.num_rows, rejected.num_rows) == (9, 0)
     assert table.column("translation").is_valid().to_pylist() == wanted.tolist()
