@@ -15,7 +15,7 @@ from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.part import Planning, Settled
 from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.run import plan_facts
-from pairweave.pipelines.run.configuration import configuration, flat_configuration
+from pairweave.pipelines.run.configuration import configuration
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.memory_plan import within_memory
@@ -27,7 +27,7 @@ from pairweave.transforms.finding_notices import finding_notices
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
-from pairweave.transforms.output.signature_line import signature
+from pairweave.transforms.output.signature_line import flat_configuration, signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files, json_files
 from pairweave.transforms.units import Notice, Plan, ReadLimits

@@ -190,7 +190,8 @@ def _export(
         "file removed.txt: ids of pairs that it must forget",
     ] = None,
 ) -> int:
-    from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export, read_weights
+    from pairweave.pipelines.refresh.upkeep.mixing import export
+    from pairweave.transforms.filtering.mixture import Mixture, read_weights
 
     mixture = Mixture(read_weights(weights), temperature, seed)
     done = export(table, output, mixture, shard_rows, night, since)

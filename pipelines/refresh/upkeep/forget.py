@@ -22,7 +22,7 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
 
     Args:
         table: Directory of all tables.
-        path: The list (`takedown.read_list`).
+        path: The list (`takedown_list.read_list`).
         everywhere: See `takedown.take_down`.
 
     Returns:

@@ -1,15 +1,7 @@
-"""Exporting a version of a table as plain Parquet shards: corpora mixed by weight and temperature.
+"""Exporting a version of a table as plain Parquet shards, with its corpora mixed."""
 
-A pair is taken if the hash of its id is below the share of its corpus. A smaller share is therefore
-a subset of a larger one, and a later version of the table affects the pairs of an earlier one only
-through the shares.
-"""
-
-import dataclasses
 from collections import Counter
-from collections.abc import Mapping
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,8 +12,7 @@ from pairweave.pipelines.refresh.chain.hashed_reads import GoneError
 from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.table_names import LANGUAGES, MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.ids import pair_keys
-from pairweave.transforms.kernels import sampling
+from pairweave.transforms.filtering.mixture import Mixture, pairs_by_corpus
 from pairweave.transforms.known_pairs import IdSet
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.write import encode_parquet
@@ -29,70 +20,6 @@ from pairweave.transforms.storage import files
 
 REMOVED = "removed.txt"
 """File of the ids that a trainer with an earlier night must forget, one on each line, sorted."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Mixture:
-    """How much of each corpus to take.
-
-    Attributes:
-        weights: Weight of each corpus whose weight is not 1.
-        temperature: Corpora are taken in proportion to weight times pairs to the power of
-            1 / temperature (Arivazhagan et al. 2019, section 4.2): 1 keeps their sizes, a higher
-            one evens them out.
-        seed: Seed of the draws.
-    """
-
-    weights: Mapping[str, float]
-    temperature: float
-    seed: int
-
-    def shares(self, sizes: Mapping[str, int]) -> dict[str, float]:
-        """Return the share of each corpus to take; the largest share is 1.
-
-        >>> Mixture({"b": 2.0}, 1.0, 1).shares({"a": 10, "b": 30})
-        {'a': 0.5, 'b': 1.0}
-
-        Args:
-            sizes: Number of pairs of each corpus.
-
-        Raises:
-            ConfigError: A weight names a corpus that the table does not have, or all are 0.
-        """
-        unknown = sorted(self.weights.keys() - sizes.keys())
-        if unknown:
-            raise ConfigError(
-                f"--weights {unknown[0]}: the table has {', '.join(sorted(sizes)) or 'no corpora'}"
-            )
-        if not sizes:
-            return {}
-        parts = {
-            name: self.weights.get(name, 1.0) * size ** (1 / self.temperature) / size
-            for name, size in sizes.items()
-        }
-        most = max(parts.values())
-        if not most:
-            raise ConfigError("--weights: all are 0, so nothing would be exported")
-        return {name: parts[name] / most for name in sorted(parts)}
-
-
-def read_weights(words: tuple[str, ...]) -> dict[str, float]:
-    """Return the weights in words such as ``news=2``.
-
-    Raises:
-        ConfigError: A word is not a corpus and a number of 0 or more.
-    """
-    weights = {}
-    for word in words:
-        name, _, text = word.rpartition("=")
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if not name or not 0 <= value < float("inf"):
-            raise ConfigError(f"--weights {word}: expected CORPUS=NUMBER, such as news=2")
-        weights[name] = value
-    return weights
 
 
 def export(
@@ -160,9 +87,9 @@ def _export(
     shards = 0
     for entry in entries:
         rows = table_schemas.fitted(_whole(table, main, entry), columns, main)
-        rows = _taken(rows.filter(pc.greater(rows.column("night"), since)), shares, mixture.seed)
+        rows = mixture.take(rows.filter(pc.greater(rows.column("night"), since)), shares)
         if _kind(main, entry) == counted:
-            taken.update(_pairs(rows))
+            taken.update(pairs_by_corpus(rows))
         held.append(rows)
         while sum(part.num_rows for part in held) >= shard_rows:
             together = pa.concat_tables(held)
@@ -241,7 +168,7 @@ def _sizes(
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for entry in entries:
         rows = tables.read_rows(table, main, entry, ["id", "corpus"])
-        counts.setdefault(_kind(main, entry), Counter()).update(_pairs(rows))
+        counts.setdefault(_kind(main, entry), Counter()).update(pairs_by_corpus(rows))
     if not counts:
         return {}, None
     chosen = max(sorted(counts), key=lambda kind: sum(counts[kind].values()))
@@ -254,12 +181,6 @@ def _kind(main: str, entry: Entry) -> tuple[str, ...]:
     return tuple(entry["partition"][column] for column in columns)
 
 
-def _pairs(rows: pa.Table) -> dict[str, int]:
-    pairs = rows.select(["id", "corpus"]).group_by(["id", "corpus"]).aggregate([])
-    counts = pairs.column("corpus").value_counts().to_pylist()
-    return {item["values"]: item["counts"] for item in counts}
-
-
 def _whole(table: str, main: str, entry: Entry) -> pa.Table:
     """Return the rows of a file with the columns of its partition."""
     rows = tables.read_rows(table, main, entry).replace_schema_metadata()
@@ -267,14 +188,6 @@ def _whole(table: str, main: str, entry: Entry) -> pa.Table:
         field = pa.field(column, pa.string(), nullable=False)
         rows = rows.append_column(field, pa.array([value] * rows.num_rows, pa.string()))
     return rows
-
-
-def _taken(rows: pa.Table, shares: Mapping[str, float], seed: int) -> pa.Table:
-    numbers = sampling.units(np.uint64(seed), pair_keys(rows.column("id")), sampling.STEP_EXPORT)
-    names = pa.array(list(shares), pa.string())
-    place = pc.index_in(rows.column("corpus"), names).to_numpy()
-    limits = np.array(list(shares.values()))[place] if len(place) else np.zeros(0)
-    return rows.filter(pa.array(numbers < limits))
 
 
 def _write(output: str, number: int, rows: pa.Table, night: int) -> None:

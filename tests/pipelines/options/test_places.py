@@ -24,12 +24,11 @@ from pairweave.pipelines.options.base import (
 from pairweave.pipelines.recipes import recipe
 from pairweave.pipelines.refresh import night_config
 from pairweave.pipelines.refresh.chain import table_names
-from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock
 from pairweave.transforms.option_marks import NOT_AT_NIGHT, UNPLANNED, marked
 from pairweave.transforms.option_places import role_of
-from pairweave.transforms.output.signature_line import InFull
+from pairweave.transforms.output.signature_line import InFull, flat_configuration
 from pairweave.transforms.plugins.plugin_kind import NamesPlugins
 
 TEXTS = frozenset(

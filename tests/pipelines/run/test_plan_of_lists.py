@@ -7,9 +7,9 @@ import pytest
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.known_pairs import IdSet, Tombstones
+from pairweave.transforms.output.signature_line import flat_configuration
 from tests.makers import runs
 
 

@@ -12,8 +12,9 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.refresh.upkeep import mixing
-from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export
+from pairweave.pipelines.refresh.upkeep.mixing import export
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.mixture import Mixture
 from tests.makers import nightly, runs
 
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
