@@ -4,11 +4,10 @@ import sys
 from typing import Annotated
 
 import numpy as np
-import pyarrow as pa
-import xxhash
 from pydantic import Field
 
 from pairweave.models.similarity import scorer_reference, vector_projection
+from pairweave.models.similarity.clean_pairs import read_pairs, sample_pairs
 from pairweave.models.similarity.similarity_options import (
     Pairing,
     ProjectionKind,
@@ -21,7 +20,6 @@ from pairweave.pipelines.options.base import Language
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files, hashed_files
-from pairweave.transforms.storage.text_lines import read_in_step
 
 
 @command()
@@ -100,41 +98,3 @@ def main(
             f"{len(matrix):,} numbers; give more pairs\n"
         )
     return 0
-
-
-def read_pairs(source_input: str, target_input: str) -> list[tuple[str, str]]:
-    """Read the clean pairs, leaving out pairs with a blank side.
-
-    Raises:
-        ConfigError: No pair is left.
-        InputError: The files have different numbers of lines.
-    """
-    pairs = []
-    for lines in read_in_step(source_input, target_input):
-        source, target = (line.text for line in lines)
-        if source.strip() and target.strip():
-            pairs.append((source, target))
-    if not pairs:
-        raise ConfigError(f"{source_input}: there is no pair with text on both sides")
-    return pairs
-
-
-def sample_pairs(pairs: list[tuple[str, str]], wanted: int, seed: int) -> pa.Table:
-    """Draw pairs by a hash of their texts, independently of their position.
-
-    Args:
-        pairs: Source and target of each pair.
-        wanted: Number of pairs to draw; all if there are fewer.
-        seed: Another seed draws other pairs.
-
-    Returns:
-        Columns ``source`` and ``target``, in the order of the draw; equal pairs count once.
-    """
-    keys = {pair: xxhash.xxh3_64_intdigest("\x1f".join(pair).encode(), seed=seed) for pair in pairs}
-    drawn = sorted(keys, key=lambda pair: (keys[pair], pair))[:wanted]
-    return pa.table(
-        {
-            side: pa.array([pair[place] for pair in drawn], pa.string())
-            for place, side in enumerate(("source", "target"))
-        }
-    )

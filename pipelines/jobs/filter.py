@@ -7,8 +7,8 @@ import apache_beam as beam
 
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
+from pairweave.models.similarity.compared_pairs import count_pieces, judge_and_compare
 from pairweave.pipelines.filtering import rule_preview
-from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
 from pairweave.pipelines.filtering.earlier_pairs import RejectEarlier
 from pairweave.pipelines.filtering.near_duplicates import FindNearCopies
@@ -31,14 +31,16 @@ from pairweave.pipelines.steps.scoring_pairs import (
     SelectAll,
     WriteScored,
     judge_and_score,
-    judge_and_score_by_plugin,
-    reject_by_rules,
-    reject_low_scores,
-    settle,
-    take_scores,
     tokenize,
 )
-from pairweave.pipelines.steps.steps import Commit, MapBatches, MapShards, WriteShards
+from pairweave.pipelines.steps.steps import (
+    Commit,
+    GatherSample,
+    LearnFromSample,
+    MapBatches,
+    MapShards,
+    WriteShards,
+)
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import (
@@ -50,6 +52,13 @@ from pairweave.transforms.filtering import (
 )
 from pairweave.transforms.filtering.deduplication.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.deduplication.earlier import Division, parts_of
+from pairweave.transforms.filtering.judging import (
+    judge_and_score_by_plugin,
+    reject_by_rules,
+    reject_low_scores,
+    settle,
+    take_scores,
+)
 from pairweave.transforms.filtering.rule_options import DuplicateConfig
 from pairweave.transforms.filtering.score import Weights
 from pairweave.transforms.filtering.scored_shards import Place
@@ -244,6 +253,21 @@ def by_encoder(
     )
     hints = {} if options.accelerator is None else {"accelerator": options.accelerator}
     return shards | "Score" >> score.with_resource_hints(**hints)
+
+
+def counted_pieces(
+    rows: Batches, run: Run[FilterJobOptions], similarity: Similarity
+) -> beam.pvalue.AsSingleton:
+    """Return the document frequencies of pieces in a sample of a run's rows, as a side input."""
+    step = LearnFromSample(
+        "Count",
+        GatherSample(run.plan.rows, similarity.idf_pairs, run.options.seed),
+        count_pieces,
+        encoder=similarity.encoder,
+        directory=run.model_directory,
+        facts=run.language_facts(),
+    )
+    return beam.pvalue.AsSingleton(rows | "CountPieces" >> step)
 
 
 def by_plugin(

@@ -17,8 +17,9 @@ from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.scoring_pairs import reject_below, reject_by_rules
+from pairweave.pipelines.steps.scoring_pairs import reject_below
 from pairweave.pipelines.steps.steps import GatherSample, MapBatches, ReadUnits, screen_rows
+from pairweave.transforms.filtering.judging import reject_by_rules
 from pairweave.transforms.inspection.misaligned_rows import reject_misaligned
 from pairweave.transforms.known_pairs import mark_known
 from pairweave.transforms.screen import ScreenConfig, screen

@@ -20,13 +20,13 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.similarity import idf, scorer_reference, vector_projection
+from pairweave.models.similarity.clean_pairs import sample_pairs
 from pairweave.models.similarity.margin import Neighbours, margins
 from pairweave.models.similarity.projection_fit import fit_moments
 from pairweave.models.similarity.sentence_vectors import SentenceEncoder
 from pairweave.models.similarity.similarity_options import SimilarityConfig
 from pairweave.models.similarity.vector_projection import Projection
 from pairweave.models.similarity.yisi_scorer import YisiScorer
-from pairweave.pipelines.commands.projection_fit import sample_pairs
 from pairweave.transforms.filtering import score
 from pairweave.transforms.metrics.ranking import area_under_curve
 from tests.benchmarks.bench_filter import FITTED, TESTED, fitted, tokens, values

@@ -9,13 +9,12 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.encoder.pieces import cut_pieces
-from pairweave.models.similarity import idf, scorer_reference
+from pairweave.models.similarity import compared_pairs, idf, scorer_reference
 from pairweave.models.similarity.similarity_options import (
     SimilarityConfig,
     SimilarityEncoderOptions,
 )
 from pairweave.pipelines import cli
-from pairweave.pipelines.filtering import comparing_pairs
 from tests.makers import corpora, runs
 from tests.makers.encoders import write_xlmr
 
@@ -254,8 +253,8 @@ def test_pieces_are_counted_in_blocks_of_any_size(directory, monkeypatch):
         sizes.append(len(texts))
         return cut_pieces(tokenizer, texts)
 
-    monkeypatch.setattr(comparing_pairs, "BLOCK_PAIRS", 7)
-    monkeypatch.setattr(comparing_pairs, "cut_pieces", cut)
+    monkeypatch.setattr(compared_pairs, "BLOCK_PAIRS", 7)
+    monkeypatch.setattr(compared_pairs, "cut_pieces", cut)
     run(directory, "blocks", *YISI, "--layer", "-2", "--annotate_only")
     assert max(sizes) == 7
     assert sum(sizes) == 2 * idf.find(str(directory / "annotated/models/idf")).load().pairs

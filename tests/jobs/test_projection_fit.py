@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.similarity import vector_projection
+from pairweave.models.similarity.clean_pairs import sample_pairs
 from pairweave.pipelines import cli
-from pairweave.pipelines.commands.projection_fit import sample_pairs
 from tests.makers import corpora, runs
 from tests.makers.encoders import write_bert
 

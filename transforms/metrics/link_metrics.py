@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.pharaoh import PharaohLinks, in_step, read_links
@@ -186,3 +188,30 @@ def version() -> str:
         return importlib.metadata.version("pairweave")
     except importlib.metadata.PackageNotFoundError:
         return "source tree"
+
+
+def check_words(gold: Path, texts: pa.Table, *, one_based: bool) -> None:
+    """Refuse a link to a word that its pair does not have; no aligner could find it.
+
+    Raises:
+        InputError: There is one (``link_out_of_range``).
+    """
+    counts = [pc.list_value_length(texts[f"{side}_tokens"]) for side in ("source", "target")]
+    sizes = np.stack([count.to_numpy().astype(np.int64) for count in counts], axis=1)
+    first = 0
+    for links in read_links(gold, possible=True):
+        own = slice(links.offsets[0], links.offsets[-1])
+        words = np.stack([links.sources[own], links.targets[own]], axis=1)
+        lines = first + np.repeat(np.arange(len(links)), np.diff(links.offsets))
+        outside = np.flatnonzero((words - int(one_based) >= sizes[lines]).any(axis=1))
+        if len(outside):
+            line, (source, target) = lines[outside[0]], words[outside[0]]
+            advice = "" if one_based else "; if the gold counts words from 1, give --one_based"
+            raise InputError(
+                "link_out_of_range",
+                str(gold),
+                f"{source}-{target} is out of range for {sizes[line, 0]} source and "
+                f"{sizes[line, 1]} target words{advice}",
+                int(line) + 1,
+            )
+        first += len(links)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
@@ -23,9 +22,14 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
-from pairweave.transforms.links.pharaoh import format_links, read_links
+from pairweave.transforms.links.pharaoh import format_links
 from pairweave.transforms.links.symmetrize import symmetrize
-from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
+from pairweave.transforms.metrics.link_metrics import (
+    LinkScores,
+    check_words,
+    evaluate_links,
+    version,
+)
 from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines
@@ -163,33 +167,6 @@ def check_gold(options: EvaluateAlignersOptions, texts: pa.Table) -> None:
     check_words(gold, texts, one_based=options.one_based)
     if warning is not None:
         terminal.warn(f"warning: {gold}: {warning}")
-
-
-def check_words(gold: Path, texts: pa.Table, *, one_based: bool) -> None:
-    """Refuse a link to a word that its pair does not have; no aligner could find it.
-
-    Raises:
-        InputError: There is one (``link_out_of_range``).
-    """
-    counts = [pc.list_value_length(texts[f"{side}_tokens"]) for side in ("source", "target")]
-    sizes = np.stack([count.to_numpy().astype(np.int64) for count in counts], axis=1)
-    first = 0
-    for links in read_links(gold, possible=True):
-        own = slice(links.offsets[0], links.offsets[-1])
-        words = np.stack([links.sources[own], links.targets[own]], axis=1)
-        lines = first + np.repeat(np.arange(len(links)), np.diff(links.offsets))
-        outside = np.flatnonzero((words - int(one_based) >= sizes[lines]).any(axis=1))
-        if len(outside):
-            line, (source, target) = lines[outside[0]], words[outside[0]]
-            advice = "" if one_based else "; if the gold counts words from 1, give --one_based"
-            raise InputError(
-                "link_out_of_range",
-                str(gold),
-                f"{source}-{target} is out of range for {sizes[line, 0]} source and "
-                f"{sizes[line, 1]} target words{advice}",
-                int(line) + 1,
-            )
-        first += len(links)
 
 
 def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:

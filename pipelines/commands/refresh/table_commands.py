@@ -18,6 +18,7 @@ from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify
 from pairweave.transforms.config import Seed
 from pairweave.transforms.counted import counted
+from pairweave.transforms.filtering.mixture import Mixture, read_weights
 from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE
 
 
@@ -191,7 +192,6 @@ def _export(
     ] = None,
 ) -> int:
     from pairweave.pipelines.refresh.upkeep.mixing import export
-    from pairweave.transforms.filtering.mixture import Mixture, read_weights
 
     mixture = Mixture(read_weights(weights), temperature, seed)
     done = export(table, output, mixture, shard_rows, night, since)

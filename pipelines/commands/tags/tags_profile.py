@@ -1,6 +1,5 @@
 """The command ``tags profile``: learns the shapes of tags from real documents."""
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import orjson
@@ -9,14 +8,14 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Language
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import SyntaxName, find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
-from pairweave.transforms.storage import files, text_lines
-from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
+from pairweave.transforms.storage import files
 from pairweave.transforms.storage.whole_files import require_outputs_apart, require_plain_name
+from pairweave.transforms.tags.profile_texts import read_texts, translations_of
 from pairweave.transforms.tags.tag_profile import learn_profile
 
 
@@ -37,7 +36,7 @@ def main(
     sources = read_texts(input)
     targets = None
     if target_input is not None:
-        targets = _in_order(sources, input, target_input)
+        targets = translations_of(sources, input, target_input)
     texts = list(sources.values())
     markup = find_syntax(syntax)
     warning = check_lines(input, texts, markup)
@@ -52,39 +51,3 @@ def main(
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
     terminal.say(orjson.dumps({**facts, "output": output}).decode())
     return 0
-
-
-def read_texts(path: str) -> Mapping[str, str]:
-    """Return the lines of a text file by number, or the texts of an LXM JSON file by id.
-
-    Raises:
-        InputError: The file is not UTF-8, or not LXM JSON.
-    """
-    if path.endswith(".json"):
-        data = b"".join(text_lines.read_blocks(path)).removeprefix(BYTE_ORDER_MARK)
-        return _read_json(data, path)
-    return {str(number): text for number, text in enumerate(text_lines.read_text_lines(path), 1)}
-
-
-def _read_json(data: bytes, path: str) -> Mapping[str, str]:
-    try:
-        texts = orjson.loads(data)["text"]
-        if not all(isinstance(text, str) for text in texts.values()):
-            raise TypeError("a text is not a string")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            "bad_json", path, f"expected LXM JSON with texts by id under 'text': {error}"
-        ) from error
-    return texts
-
-
-def _in_order(sources: Mapping[str, str], source: str, target: str) -> list[str]:
-    targets = read_texts(target)
-    if targets.keys() != sources.keys():
-        odd = min(targets.keys() ^ sources.keys(), key=lambda key: (len(key), key))
-        raise InputError(
-            "line_count_mismatch",
-            target,
-            f"has {len(targets)} texts, {source} has {len(sources)}; {odd} is in only one of them",
-        )
-    return [targets[key] for key in sources]

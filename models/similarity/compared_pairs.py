@@ -1,8 +1,7 @@
-"""The steps of the job ``filter`` with an encoder: counting its pieces, and scoring pairs."""
+"""Pieces of an encoder counted in a sample, and pairs of a shard scored by their pieces."""
 
 from collections.abc import Iterable
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
@@ -12,29 +11,12 @@ from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_score import score_of
-from pairweave.pipelines.parts.scorer_part import Similarity
-from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
 from pairweave.transforms.filtering import filtered, rules
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.shards.sample import gather_sample
-from pairweave.transforms.shards.shard import Batches
 
 BLOCK_PAIRS = 1 << 12
 """Number of pairs whose pieces are in memory at once for counting: a few kilobytes for each."""
-
-
-def counted_pieces(rows: Batches, run: Run, similarity: Similarity) -> beam.pvalue.AsSingleton:
-    """Return the document frequencies of pieces in a sample of a run's rows, as a side input."""
-    step = LearnFromSample(
-        "Count",
-        GatherSample(run.plan.rows, similarity.idf_pairs, run.options.seed),
-        count_pieces,
-        encoder=similarity.encoder,
-        directory=run.model_directory,
-        facts=run.language_facts(),
-    )
-    return beam.pvalue.AsSingleton(rows | "CountPieces" >> step)
 
 
 def count_pieces(
