@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pairweave.models.aligner import LoadableReference, LoadedAligner
+from pairweave.models.aligner import NOTHING, LoadableReference, LoadedAligner
 from pairweave.models.hmm import phrase_table, word_order
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.phrase_table import PhraseTable
@@ -57,6 +57,10 @@ class HmmReference(LoadableReference):
     def load(self) -> LoadedAligner:
         """Return the fitted aligner, loaded once per process; see `load`."""
         return load(self).model
+
+
+NO_MODEL = HmmReference("", NOTHING)
+"""Replaces the model if there was no pair to fit one on: none passed the screen or the rules."""
 
 
 class HmmAbout(hashed_files.About):

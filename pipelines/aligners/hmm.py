@@ -113,11 +113,11 @@ class Hmm(JobAligner):
     ) -> "pa.Table":
         """Cut pairs into tokens; by default into the tokens that the model was fitted on."""
         from pairweave.models.hmm import hmm_reference
-        from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, no_tokens
+        from pairweave.pipelines.steps.hmm_fitting import no_tokens
         from pairweave.transforms.text.tokens import add_tokens
 
         fitted = cast("HmmReference", reference)
-        if fitted == NO_MODEL:
+        if fitted == hmm_reference.NO_MODEL:
             return no_tokens(table)
         return add_tokens(table, tokens or hmm_reference.load(fitted).tokens)
 

@@ -9,17 +9,15 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
-from pairweave.models.sentences.document_reading import DocumentSettings, is_table
-from pairweave.models.similarity.similarity_options import options_of_scorer
-from pairweave.pipelines.documents.document_aligning import (
-    Documents,
-    EachDocument,
-    Model,
+from pairweave.models.hmm.hmm_reference import NO_MODEL
+from pairweave.models.sentences.document_aligning import (
     aligned_rows,
     found_pairs,
     rows_of_half,
     sure_pairs,
 )
+from pairweave.models.sentences.document_reading import DocumentSettings, is_table
+from pairweave.models.similarity.similarity_options import options_of_scorer
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.aligner_part import ALIGNER
@@ -30,7 +28,8 @@ from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ScreenRows
-from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, fit_aligner
+from pairweave.pipelines.steps.documents import Documents, EachDocument, Model
+from pairweave.pipelines.steps.hmm_fitting import fit_aligner
 from pairweave.pipelines.steps.steps import (
     Commit,
     GatherSample,

@@ -10,7 +10,6 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.aligner_run import Model
-from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.pipelines.steps.steps import MapWholeShards, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
@@ -66,7 +65,7 @@ def find_on_shard(
         translator: Translates fragments; None for the aligner's own lexicon and phrases.
     """
     with timed(shard.table.num_rows):
-        if reference == NO_MODEL:  # `cut` has checked that there is no pair
+        if reference == hmm_reference.NO_MODEL:  # `cut` has checked that there is no pair
             return shard.with_table(schemas.PHRASES.empty_table()).with_notes(counts={})
         fragments = find_fragments(shard.table, translator_of(reference, translator), config)
         return shard.with_table(fragments.table).with_notes(counts=fragments.counts)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
@@ -27,9 +26,6 @@ from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from pairweave.transforms.units import Plan
 
 View = Callable[[pa.Table], pa.Table]
-
-NO_MODEL = hmm_reference.HmmReference("", NOTHING)
-"""Replaces the model if no pair passed the screen (in ``filter``, the rules)."""
 
 _NOTHING_TO_FIT = (
     "there is nothing to fit the aligner on: no pair passed {passed}, or the sample of "
@@ -124,7 +120,7 @@ def fit_aligner(
         _after: Receipts that the step waited for.
 
     Returns:
-        A reference to the model; `NO_MODEL` for an empty sample, if that is allowed.
+        A reference to the model; `hmm_reference.NO_MODEL` for an empty sample, if that is allowed.
 
     Raises:
         ConfigError: The sample is empty and that is not allowed.
@@ -134,7 +130,7 @@ def fit_aligner(
     if view is not None:
         sample = view(sample)
     if not sample.num_rows and allow_empty:
-        return NO_MODEL
+        return hmm_reference.NO_MODEL
     if not sample.num_rows:
         rejects = files.join(directory, REJECTS)
         why = why_empty(parts)

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.sentences.document_aligning import SURE
 from pairweave.models.sentences.paragraph_order import align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     align_by_length,
     align_by_words,
 )
-from pairweave.pipelines.documents.document_aligning import SURE
 from pairweave.transforms import schemas
 from pairweave.transforms.metrics.sentence_metrics import SentenceScores, score_beads
 from pairweave.transforms.sentences.bead_lines import Bead, read_beads

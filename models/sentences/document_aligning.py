@@ -1,15 +1,15 @@
-"""The steps of a job on documents: a document pair is aligned as a whole, by one worker."""
+"""Pairs of sentences in the document pairs of a unit, each of which is aligned as a whole."""
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.hmm.hmm_reference import NO_MODEL
 from pairweave.models.sentences.cross_fitting import (
     LEAST_PAIRS,
     gains_over_chance,
@@ -39,8 +39,6 @@ from pairweave.models.sentences.sentence_aligner import (
     unaligned,
 )
 from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
-from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
-from pairweave.transforms import schemas
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.output import receipts
 from pairweave.transforms.output.document_notices import BandEdge, ExchangedSides
@@ -54,7 +52,6 @@ from pairweave.transforms.sentences.bead_rows import (
     bead_rows,
     place_beads,
 )
-from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.units import Unit
 
 SURE = 0.99
@@ -64,57 +61,6 @@ SURE = 0.99
 LEARNED = LeastScores(0.0, -0.5)
 """Minimum scores of the second-pass pairs that the aligner is fitted on: they score better than
 chance, and the sides of their document are not unrelated."""
-
-
-Units = beam.PCollection[Unit | None]
-Model = hmm_reference.HmmReference | beam.pvalue.AsSingleton
-
-
-class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
-    """Creates the document pairs, and a None that gives an empty batch."""
-
-    def __init__(self, units: tuple[Unit, ...]) -> None:
-        super().__init__()
-        self._units = units
-
-    def expand(self, pipeline: beam.pvalue.PBegin) -> Units:
-        """Spread the document pairs over the workers."""
-        return pipeline | "Units" >> beam.Create([None, *self._units], reshuffle=True)
-
-
-class EachDocument(beam.PTransform[Units, Batches]):
-    """Applies a function that turns document pairs into row batches; None gives an empty batch."""
-
-    def __init__(
-        self,
-        function: Callable[..., Iterator[pa.RecordBatch]],
-        models: Mapping[str, Model],
-        **settings: object,
-    ) -> None:
-        """Set the function, the models that it takes by name, and its settings."""
-        super().__init__()
-        self._function = functools.partial(function, **settings)
-        self._models = dict(models)
-
-    def expand(self, documents: Units) -> Batches:
-        """Apply the function."""
-        step = beam.FlatMap(_each, self._function, **self._models)
-        return documents | "Document" >> step.with_output_types(pa.RecordBatch)
-
-
-def _each(
-    unit: Unit | None,
-    function: Callable[..., Iterator[pa.RecordBatch]],
-    model: hmm_reference.HmmReference | None = None,
-    half_0: hmm_reference.HmmReference | None = None,
-    half_1: hmm_reference.HmmReference | None = None,
-) -> Iterator[pa.RecordBatch]:
-    optional = {"model": model, "half_0": half_0, "half_1": half_1}
-    models = {name: reference for name, reference in optional.items() if reference is not None}
-    if unit is None:
-        yield pa.RecordBatch.from_pylist([], schema=schemas.ROWS)
-    else:
-        yield from function(unit, **models)
 
 
 def sure_pairs(unit: Unit, *, settings: DocumentSettings) -> Iterator[pa.RecordBatch]:

@@ -6,10 +6,10 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm_reference import NO_MODEL
 from pairweave.models.sentences import sentence_encoder_reference
+from pairweave.models.sentences.document_aligning import align_with_encoder
 from pairweave.models.sentences.document_reading import DocumentSettings, read_documents
-from pairweave.pipelines.documents.document_aligning import align_with_encoder
-from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import CorpusInput, ReadLimits

@@ -7,8 +7,8 @@ import pytest
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.sentences import sentence_aligner
+from pairweave.models.sentences.document_aligning import aligned_rows, found_pairs
 from pairweave.models.sentences.document_reading import DocumentSettings, read_sides, words_of
-from pairweave.pipelines.documents.document_aligning import aligned_rows, found_pairs
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.bead_lines import read_beads
 from pairweave.transforms.sentences.bead_rows import LeastScores

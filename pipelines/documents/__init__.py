@@ -1,1 +1,0 @@
-"""Reading the document pairs of the job ``bitext``, and aligning their sentences."""
