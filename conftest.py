@@ -35,7 +35,7 @@ _NEURAL = (
         for name in ("attention", "model", "trainer", "weights")
     ),
     "pairweave/models/translators/translator_transformers.py",
-    "pairweave/pipelines/ablation/own_attention.py",
+    "pairweave/models/translation/own_attention.py",
     "pairweave/pipelines/streaming/torch_rows.py",
     "tests/oracles/slow_yisi.py",
     *(

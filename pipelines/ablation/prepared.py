@@ -47,6 +47,7 @@ from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.run_files import to_json
+from pairweave.transforms.projection.indexed_projection import choose_projection_segmenter
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.storage import files, json_files
 from pairweave.transforms.storage.disk_files import make_directories
@@ -285,7 +286,7 @@ def _prepare_data(
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
     if arm.project is not None:
-        tag_projection.choose_projection_segmenter(ablation.target_lang)
+        choose_projection_segmenter(ablation.target_lang)
     if arm.project is not None and arm.project.encoder is not None:
         place_of_name = f"{field}.project.aligner"
         aligner = tag_projection.find_encoder(arm.project.encoder, place_of_name).digest

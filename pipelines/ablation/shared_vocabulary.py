@@ -11,11 +11,11 @@ from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.pipelines.ablation.ablation_config import Ablation
 from pairweave.pipelines.ablation.ablation_files import VocabularyAbout
-from pairweave.pipelines.ablation.model_texts import RAW_CHARACTERS
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.json_files import read_model
+from pairweave.transforms.symbols.raw_tags import RAW_CHARACTERS
 
 
 def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:

@@ -12,7 +12,6 @@ import pyarrow as pa
 from pairweave.models.aligner import align_all
 from pairweave.models.translation.translation_decoder import too_long, translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
-from pairweave.pipelines.ablation import tag_projection
 from pairweave.pipelines.ablation.ablation_config import Arm
 from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
@@ -39,6 +38,7 @@ from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.soft_links import SOFT_THRESHOLD
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
+from pairweave.transforms.projection.indexed_projection import project_indexed
 
 Align = Callable[[pa.Table], pa.Table]
 """Turns TOKENS rows into LINKED rows."""
@@ -110,9 +110,9 @@ def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool
 
 def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path) -> dict[str, Any]:
     from pairweave.models.translation import translation_trainer
+    from pairweave.models.translation.own_attention import OwnAttention
     from pairweave.models.translation.translation_model import convert
     from pairweave.models.translation.translation_weights import weights_digest
-    from pairweave.pipelines.ablation.own_attention import OwnAttention
 
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
@@ -154,14 +154,15 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     if encoder is not None:
         align = functools.partial(align_all, encoder.load())
     elif given is not None and given.aligner == "attention":
-        align = own.aligner(given, work)
+        align = own.aligner(given.method, given.layer, work)
     elif given is not None:
         align = prepared.aligner(arm).with_soft_links(SOFT_THRESHOLD).align
     translations = {
         name: _translate(prepared, arm, test, translated, align)
         for name, test in prepared.tests.items()
     }
-    own.write_sets(prepared.ablation.attention, prepared.directory / ATTENTION / f"{arm}-{seed}")
+    sets = {name: (one.source, one.target) for name, one in prepared.ablation.attention.items()}
+    own.write_sets(sets, prepared.directory / ATTENTION / f"{arm}-{seed}")
     return {
         **made_of,
         "scores": scores(prepared, translations),
@@ -203,7 +204,7 @@ def _translate(
     # Such a model never sees tags, so text that looks like a tag is not one.
     texts = [strip_markup(text, INDEXED) for text in outputs]
     languages = (ablation.source_lang, ablation.target_lang)
-    return tag_projection.project(align, test.sources, texts, languages, recipe.project.rules)
+    return project_indexed(align, test.sources, texts, languages, recipe.project.rules)
 
 
 def _sources(recipe: Arm, test: EvaluationSet) -> list[str]:

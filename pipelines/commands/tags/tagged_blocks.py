@@ -16,14 +16,6 @@ from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
 from pairweave.pipelines.aligners.given import Given
-from pairweave.pipelines.commands.tags.project_links import (
-    READ_TWICE,
-    Block,
-    LinkBlock,
-    attention_links,
-    own_links,
-    pharaoh_links,
-)
 from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.parts.part import Learned
@@ -42,6 +34,13 @@ from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_marks import ONLY_IN_RUNS, marked
 from pairweave.transforms.option_values import dashed
+from pairweave.transforms.projection.block_links import (
+    READ_TWICE,
+    Block,
+    LinkBlock,
+    attention_links,
+    pharaoh_links,
+)
 from pairweave.transforms.projection.cut_tables import cut_table
 from pairweave.transforms.projection.joined_words import placings
 from pairweave.transforms.projection.project import Tokens
@@ -58,6 +57,18 @@ _LOOK_LINES = 1_000
 
 _OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
 """Options of aligners, except options of tokens."""
+
+
+def own_links(options: TagOptions) -> list[str]:
+    """Return the given options that name files of links."""
+    names = ("links", "forward_links", "reverse_links", "attention")
+    return [name for name in names if getattr(options, name) is not None]
+
+
+def read_once(options: TagOptions) -> list[str]:
+    """Return the files of links and of text to fit on."""
+    links = [getattr(options, name) for name in own_links(options)]
+    return [*links, *options.fit_source_input, *options.fit_target_input]
 
 
 def check_links(options: TagOptions, command: str) -> None:
@@ -221,8 +232,7 @@ def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
     if own_links(options):
         _, tokens = choose_aligner(options.model_copy(update={"aligner": "given"}))
         assert tokens is not None
-        links = pharaoh_links if options.attention is None else attention_links
-        return tokens, links(options, tokens)
+        return tokens, _given(options, tokens)
     model, tokens = choose_aligner(options)
     aligner = aligner_of(options)
     if model is None:
@@ -243,6 +253,17 @@ def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
         least = SOFT_THRESHOLD if options.second_aligner is None else LEAST
         aligners = [each.with_soft_links(least) for each in aligners]
     return tokens, _aligned(aligners, options)
+
+
+def _given(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
+    """Return a function that reads the links of a block from the files that the options name."""
+    source = options.source_input
+    if options.attention is not None:
+        place = (options.attention, options.attention_layer, options.attention_head)
+        return attention_links(*place, options.attention_method, source, tokens)
+    heuristic = None if options.rules == "best" else options.heuristic
+    names = [getattr(options, name) for name in own_links(options)]
+    return pharaoh_links(names, source, tokens, heuristic)
 
 
 def _tell_languages(options: TagOptions, fitted: tuple[str, HmmReference] | None) -> None:

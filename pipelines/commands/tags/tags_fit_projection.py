@@ -3,11 +3,11 @@
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.project_links import read_once
 from pairweave.pipelines.commands.tags.projection_options import TagsFitProjectionOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     check_links,
     read_blocks,
+    read_once,
     start_placing,
     syntax_check,
 )

@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.project_links import Block, read_once
 from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     Placing,
     check_links,
     read_blocks,
+    read_once,
     start_placing,
     syntax_check,
 )
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import find_syntax, strip_markup
+from pairweave.transforms.projection.block_links import Block
 from pairweave.transforms.projection.project import Placed, place_tags
 from pairweave.transforms.projection.projection_weights import ProjectionWeights, read_weights
 from pairweave.transforms.storage import files

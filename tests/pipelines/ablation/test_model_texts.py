@@ -4,7 +4,6 @@ import pytest
 
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.model_texts import (
-    RAW_CHARACTERS,
     evaluated_pairs,
     training_pairs,
     written_texts,
@@ -13,6 +12,7 @@ from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.pipelines.ablation.task_kind import EvaluationSet
 from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.symbols import representations
+from pairweave.transforms.symbols.raw_tags import RAW_CHARACTERS
 from tests.makers.ablations import configuration
 
 PAIRS = [("The <a_0>green</a_0> witch", "Die <a_0>grüne</a_0> Hexe"), ("plain", "einfach")]

@@ -2,17 +2,17 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
-from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.transforms import schemas
 from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.attention import Attention
 from pairweave.transforms.links.given_links import out_of_range
+from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.pharaoh import read_links
 from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
 from pairweave.transforms.markup.markup import Marked
@@ -55,27 +55,26 @@ LinkBlock = Callable[[Block], list[SoftLinks]]
 """Returns the links of the lines with tags of a block."""
 
 
-def own_links(options: TagOptions) -> list[str]:
-    """Return the given options that name files of links."""
-    names = ("links", "forward_links", "reverse_links", "attention")
-    return [name for name in names if getattr(options, name) is not None]
+def pharaoh_links(
+    names: Sequence[str], source: str, tokens: TokenConfig, heuristic: Heuristic | None
+) -> LinkBlock:
+    """Return a function that reads the links of a block from one file or from two directions.
 
+    Args:
+        names: The file of links, or those of both directions.
+        source: The file of the source.
+        tokens: The tokens between which the links are.
+        heuristic: How two directions are combined; None for the evidence of each direction.
 
-def read_once(options: TagOptions) -> list[str]:
-    """Return the files of links and of text to fit on."""
-    links = [getattr(options, name) for name in own_links(options)]
-    return [*links, *options.fit_source_input, *options.fit_target_input]
-
-
-def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
-    """Return a function that reads the links of a block from one file or from two directions."""
-    options_given = (options.links, options.forward_links, options.reverse_links)
-    given = [path for path in options_given if path is not None]
-    for name in given:
+    Raises:
+        ConfigError: A file is a pipe.
+        InputError: A file of links has another number of lines than the source, or is malformed.
+    """
+    for name in names:
         files.require_regular(name, "links are read twice, so save a pipe's output to a file")
-    paths = [files.on_disk(name) for name in given]
+    paths = [files.on_disk(name) for name in names]
     for path in paths:
-        _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
+        _require_lines(str(path), sum(len(links) for links in read_links(path)), source)
     streams = [_link_lines(path) for path in paths]
 
     def link(block: Block) -> list[SoftLinks]:
@@ -90,7 +89,7 @@ def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
         if len(sides) == 1:
             return [SoftLinks.certain(sides[0][number]) for number in block.tagged]
         table = _directed(block, *sides)
-        return soften(table) if options.rules == "best" else harden(table, options.heuristic)
+        return soften(table) if heuristic is None else harden(table, heuristic)
 
     return link
 
@@ -126,19 +125,33 @@ def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
             yield list(zip(*sides, strict=True))
 
 
-def attention_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
-    """Return a function that extracts the links of a block from attention."""
-    path = files.on_disk(options.attention or "")
-    attention = Attention(path, options.attention_layer, options.attention_head)
+def attention_links(
+    name: str, layer: int | None, head: int | None, method: str, source: str, tokens: TokenConfig
+) -> LinkBlock:
+    """Return a function that extracts the links of a block from attention.
+
+    Args:
+        name: The file of attention.
+        layer: Its layer; None if there is only one.
+        head: Its head; None for the mean over all.
+        method: How links are extracted (`transforms.links.attention`).
+        source: The file of the source.
+        tokens: The tokens between which the attention is.
+
+    Raises:
+        ConfigError: The file has no such layer or head.
+        InputError: It has another number of lines than the source, or is malformed.
+    """
+    attention = Attention(files.on_disk(name), layer, head)
     attention.check()
-    _require_lines(str(options.attention), len(attention), options)
+    _require_lines(name, len(attention), source)
 
     def link(block: Block) -> list[SoftLinks]:
         links = []
         for number, source_pieces, target_pieces in zip(
             block.tagged, *block.pieces(tokens), strict=True
         ):
-            line, method = block.first + number, options.attention_method
+            line = block.first + number
             soft = attention.links(line, len(source_pieces), len(target_pieces), method)
             pairs = zip(soft.source.tolist(), soft.target.tolist(), strict=True)
             links.append(SoftLinks.certain(token_links(pairs, source_pieces, target_pieces)))
@@ -147,13 +160,12 @@ def attention_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     return link
 
 
-def _require_lines(name: str, count: int, options: TagOptions) -> None:
-    files.require_regular(options.source_input, READ_TWICE)
-    lines = count_lines(options.source_input)
+def _require_lines(name: str, count: int, source: str) -> None:
+    files.require_regular(source, READ_TWICE)
+    lines = count_lines(source)
     if lines != count:
         raise InputError(
             "line_count_mismatch",
             name,
-            f"has links of {counted(count, 'line')}, but {options.source_input} has "
-            f"{counted(lines, 'line')}",
+            f"has links of {counted(count, 'line')}, but {source} has {counted(lines, 'line')}",
         )

@@ -10,7 +10,6 @@ import pyarrow as pa
 from pairweave.models.attention_aligner import AttentionAligner, AttentionSource
 from pairweave.models.translation.translation_attention import default_layer, write_attention
 from pairweave.models.translation.translation_pairs import Vocabulary
-from pairweave.pipelines.ablation.ablation_config import AttentionFiles, ProjectedTags
 from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.storage.text_lines import read_in_step
 
@@ -29,16 +28,16 @@ class OwnAttention:
     vocabulary: Vocabulary
     pieces: Path
 
-    def aligner(self, given: ProjectedTags, work: Path) -> Callable[[pa.Table], pa.Table]:
+    def aligner(self, method: str, layer: int | None, work: Path) -> Callable[[pa.Table], pa.Table]:
         """Return a function that links the words of TOKENS rows in both directions.
 
         Args:
-            given: The method, and perhaps the layer.
+            method: Whose attention a piece has, ``naive`` or ``shift``.
+            layer: Layer of the decoder; None for that of the method (`default_layer`).
             work: The directory for the file of attention.
         """
-        layer = given.layer
         if layer is None:
-            layer = default_layer(given.method, self.model.config.decoder_layers)
+            layer = default_layer(method, self.model.config.decoder_layers)
 
         def align(table: pa.Table) -> pa.Table:
             path = work / "attention.npz"
@@ -46,24 +45,26 @@ class OwnAttention:
             write_attention(path, self.model, self.vocabulary, *sides)
             lines = pa.array(range(1, table.num_rows + 1), table.column("line").type)
             numbered = replaced(table, "line", lines)
-            source = AttentionSource(str(path), given.method, layer, None, str(self.pieces))
+            source = AttentionSource(str(path), method, layer, None, str(self.pieces))
             linked = AttentionAligner(source).align(numbered)
             path.unlink()
             return linked
 
         return align
 
-    def write_sets(self, sets: Mapping[str, AttentionFiles], directory: Path) -> None:
+    def write_sets(self, sets: Mapping[str, tuple[str, str]], directory: Path) -> None:
         """Write the attention for the pairs of each set to ``directory/NAME.npz``.
+
+        Args:
+            sets: The files of both sides of each set, by its name.
+            directory: The directory.
 
         Raises:
             ConfigError: A pair is too long for the model.
             InputError: A file cannot be read.
         """
-        for name, given in sets.items():
-            pairs = [
-                [line.text for line in both] for both in read_in_step(given.source, given.target)
-            ]
+        for name, paths in sets.items():
+            pairs = [[line.text for line in both] for both in read_in_step(*paths)]
             sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
             write_attention(
                 directory / f"{name}.npz", self.model, self.vocabulary, sources, targets
