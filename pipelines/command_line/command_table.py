@@ -10,142 +10,125 @@ if TYPE_CHECKING:
     from pairweave.pipelines.options.base import Options
 
 
+_PACKAGE = "pairweave.pipelines"
+
+
 class Command(NamedTuple):
     """A job or another command of the command line.
 
     Attributes:
-        module: A module with ``main(prog, arguments)``.
+        place: The module with ``main(prog, arguments)``, in this package.
         about: A line on what the command does.
-        options: The module and the class of a job's options, ``module:Class``. Its help is written
-            from them alone, since the job's own module takes seconds to import.
+        place_of_options: The module and the class of a job's options, ``module:Class``. Its help is
+            written from them alone, since the job's own module takes seconds to import.
         beam: Whether options of Beam may follow a job's own.
     """
 
-    module: str
+    place: str
     about: str
-    options: str = ""
+    place_of_options: str = ""
     beam: bool = True
+
+    @property
+    def module(self) -> str:
+        """Return the full name of the module with ``main``."""
+        return f"{_PACKAGE}.{self.place}"
+
+    @property
+    def options(self) -> str:
+        """Return the full name of the module and the class of a job's options; "" without them."""
+        return self.place_of_options and f"{_PACKAGE}.{self.place_of_options}"
 
 
 COMMANDS = {
     "augment": Command(
-        "pairweave.pipelines.jobs.augment",
-        "turn pairs into tagged pairs",
-        "pairweave.pipelines.job_options.pair_options:AugmentOptions",
+        "jobs.augment", "turn pairs into tagged pairs", "job_options.pair_options:AugmentOptions"
     ),
     "suggest": Command(
-        "pairweave.pipelines.jobs.suggest",
+        "jobs.suggest",
         "turn pairs into translation-suggestion examples",
-        "pairweave.pipelines.job_options.suggest_options:SuggestOptions",
+        "job_options.suggest_options:SuggestOptions",
     ),
     "align": Command(
-        "pairweave.pipelines.jobs.align",
-        "turn pairs into word links",
-        "pairweave.pipelines.job_options.pair_options:AlignOptions",
+        "jobs.align", "turn pairs into word links", "job_options.pair_options:AlignOptions"
     ),
     "filter": Command(
-        "pairweave.pipelines.jobs.filter",
+        "jobs.filter",
         "judge, score and select pairs",
-        "pairweave.pipelines.job_options.filter_options:FilterJobOptions",
+        "job_options.filter_options:FilterJobOptions",
     ),
     "fit": Command(
-        "pairweave.pipelines.jobs.fit",
-        "fit the statistical aligner",
-        "pairweave.pipelines.job_options.pair_options:FitOptions",
+        "jobs.fit", "fit the statistical aligner", "job_options.pair_options:FitOptions"
     ),
     "bitext": Command(
-        "pairweave.pipelines.jobs.bitext",
+        "jobs.bitext",
         "turn document pairs into sentence pairs",
-        "pairweave.pipelines.job_options.bitext_options:BitextOptions",
+        "job_options.bitext_options:BitextOptions",
     ),
     "run": Command(
-        "pairweave.pipelines.commands.run_command",
+        "commands.run_command",
         "run several jobs, each a step of a recipe in YAML",
-        "pairweave.pipelines.recipes.recipe_options:RecipeOptions",
+        "recipes.recipe_options:RecipeOptions",
     ),
     "refresh": Command(
-        "pairweave.pipelines.commands.refresh.refresh_command",
+        "commands.refresh.refresh_command",
         "bring versioned tables up to date with new, changed and withdrawn files",
-        "pairweave.pipelines.refresh.refresh_options:RefreshOptions",
+        "refresh.refresh_options:RefreshOptions",
     ),
     "finetune": Command(
-        "pairweave.pipelines.jobs.finetune",
+        "jobs.finetune",
         "fine-tune an encoder for alignment",
-        "pairweave.pipelines.job_options.pair_options:FinetuneOptions",
+        "job_options.pair_options:FinetuneOptions",
         beam=False,
     ),
-    "filter_fit": Command(
-        "pairweave.pipelines.commands.filter_fit", "fit the score of filter to labelled pairs"
-    ),
+    "filter_fit": Command("commands.filter_fit", "fit the score of filter to labelled pairs"),
     "projection_fit": Command(
-        "pairweave.pipelines.commands.projection_fit",
+        "commands.projection_fit",
         "fit a linear map between the languages of an encoder, for filter",
     ),
-    "symmetrize": Command(
-        "pairweave.pipelines.commands.links_commands", "combine two directions of links"
-    ),
-    "phrases": Command(
-        "pairweave.pipelines.commands.links_commands", "list the phrase pairs of links"
-    ),
-    "tags": Command(
-        "pairweave.pipelines.commands.tags.tags_command", "learn, encode, decode and project tags"
-    ),
-    "evaluate": Command(
-        "pairweave.pipelines.commands.evaluate.evaluate_command",
-        "measure results against gold data",
-    ),
+    "symmetrize": Command("commands.links_commands", "combine two directions of links"),
+    "phrases": Command("commands.links_commands", "list the phrase pairs of links"),
+    "tags": Command("commands.tags.tags_command", "learn, encode, decode and project tags"),
+    "evaluate": Command("commands.evaluate.evaluate_command", "measure results against gold data"),
     "ablate": Command(
-        "pairweave.pipelines.commands.ablate",
+        "commands.ablate",
         "train a small translation model on each variant of the data, and compare them",
     ),
-    "status": Command(
-        "pairweave.pipelines.commands.status", "show how far a run or a job on Dataflow is"
-    ),
-    "gc": Command("pairweave.pipelines.commands.gc", "remove what failed runs have left behind"),
+    "status": Command("commands.status", "show how far a run or a job on Dataflow is"),
+    "gc": Command("commands.gc", "remove what failed runs have left behind"),
     "report": Command(
-        "pairweave.pipelines.commands.finished.report_command",
-        "write the HTML report of a finished run again",
+        "commands.finished.report_command", "write the HTML report of a finished run again"
     ),
     "compare": Command(
-        "pairweave.pipelines.commands.finished.compare",
-        "write an HTML page on two finished runs side by side",
+        "commands.finished.compare", "write an HTML page on two finished runs side by side"
     ),
     "export": Command(
-        "pairweave.pipelines.commands.finished.export_command",
-        "write a finished run's rows for a trainer",
+        "commands.finished.export_command", "write a finished run's rows for a trainer"
     ),
     "stream": Command(
-        "pairweave.pipelines.commands.finished.stream",
+        "commands.finished.stream",
         "print a finished run's pairs for a trainer, with new tags in every epoch",
     ),
-    "preview": Command(
-        "pairweave.pipelines.commands.finished.preview", "print a few pairs of a finished run"
-    ),
-    "init": Command(
-        "pairweave.pipelines.commands.init", "look at files and write the options of a first run"
-    ),
+    "preview": Command("commands.finished.preview", "print a few pairs of a finished run"),
+    "init": Command("commands.init", "look at files and write the options of a first run"),
     "check": Command(
-        "pairweave.pipelines.commands.check_command",
+        "commands.check_command",
         "say what is wrong with a corpus before it is used, where, and what mends it",
     ),
     "try": Command(
-        "pairweave.pipelines.commands.try_command",
+        "commands.try_command",
         "show what each step of augment makes of a few pairs",
-        "pairweave.pipelines.trial.trial_options:TrialOptions",
+        "trial.trial_options:TrialOptions",
         beam=False,
     ),
     "demo": Command(
-        "pairweave.pipelines.commands.demo",
+        "commands.demo",
         "run the main job on a small real corpus",
-        "pairweave.pipelines.commands.command_options:DemoOptions",
+        "commands.command_options:DemoOptions",
     ),
-    "doctor": Command("pairweave.pipelines.commands.doctor", "show what this machine has"),
-    "completion": Command(
-        "pairweave.pipelines.commands.completion", "print a script that completes words in a shell"
-    ),
-    "cluster": Command(
-        "pairweave.pipelines.commands.cluster", "start or end a Flink cluster on this machine"
-    ),
+    "doctor": Command("commands.doctor", "show what this machine has"),
+    "completion": Command("commands.completion", "print a script that completes words in a shell"),
+    "cluster": Command("commands.cluster", "start or end a Flink cluster on this machine"),
 }
 
 

@@ -1,1 +1,1 @@
-"""The Beam transforms of each step; those of a single job are in `filtering` and `documents`."""
+"""The Beam transforms of each step; those of `filter` alone are in `filtering`."""

@@ -21,7 +21,9 @@ import sys
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import command_table
 from pairweave.pipelines.process import interrupt
-cli.COMMANDS["job"] = cli.COMMANDS["preview"] = command_table.Command("job_of_a_test", "")
+class Command(command_table.Command):
+    module = "job_of_a_test"
+cli.COMMANDS["job"] = cli.COMMANDS["preview"] = Command("", "")
 cli.CONTINUED |= {"job"}
 sys.argv[1:] = sys.argv[1:] or ["job"]
 sys.exit(cli.main())

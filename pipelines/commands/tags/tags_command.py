@@ -9,29 +9,18 @@ from pairweave.pipelines.command_line.command_table import Command
 from pairweave.transforms.errors import ConfigError
 
 SUBCOMMANDS = {
-    "encode": Command(
-        "pairweave.pipelines.commands.tags.tags_encode", "turn real tags into symbols, with a table"
-    ),
+    "encode": Command("commands.tags.tags_encode", "turn real tags into symbols, with a table"),
     "decode": Command(
-        "pairweave.pipelines.commands.tags.tags_decode",
-        "turn symbols back into tags, and repair a model's mistakes",
+        "commands.tags.tags_decode", "turn symbols back into tags, and repair a model's mistakes"
     ),
-    "vocabulary": Command(
-        "pairweave.pipelines.commands.tags.tags_vocabulary", "add symbols to subword models"
-    ),
-    "profile": Command(
-        "pairweave.pipelines.commands.tags.tags_profile",
-        "learn the shapes of tags from tagged text",
-    ),
+    "vocabulary": Command("commands.tags.tags_vocabulary", "add symbols to subword models"),
+    "profile": Command("commands.tags.tags_profile", "learn the shapes of tags from tagged text"),
     "agree": Command(
-        "pairweave.pipelines.commands.tags.tags_agree",
-        "keep the lines whose tags agree in several languages",
+        "commands.tags.tags_agree", "keep the lines whose tags agree in several languages"
     ),
-    "project": Command(
-        "pairweave.pipelines.commands.tags.tags_project", "put a source's tags onto its translation"
-    ),
+    "project": Command("commands.tags.tags_project", "put a source's tags onto its translation"),
     "fit_projection": Command(
-        "pairweave.pipelines.commands.tags.tags_fit_projection",
+        "commands.tags.tags_fit_projection",
         "learn from tagged translations where project should put tags",
     ),
 }
