@@ -12,7 +12,6 @@ import yaml
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import OF_LINES, Finding
@@ -26,6 +25,7 @@ from pairweave.transforms.planning.plan import Plan
 from pairweave.transforms.storage import files as stored
 from pairweave.transforms.storage.whole_files import require_plain_name
 from pairweave.transforms.text.control_characters import visible_line
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.units import ReadLimits
 
 _SHOWN_STRETCHES = 3

@@ -11,6 +11,7 @@ from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, mark_of, marked
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage.byte_streams import without_compression
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.units import CorpusInput
 
 _OF_RUN = ("corpus", "licence")
@@ -18,9 +19,6 @@ _OF_RUN = ("corpus", "licence")
 
 _OF_FILES = tuple(FieldOptions.model_fields)
 """Options that say where the texts are in files; the shards of a run do not need them."""
-
-UNDETERMINED = "und"
-"""The language tag of text whose language is not given (BCP 47)."""
 
 
 def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
+from pairweave.models.learned_languages import Learned
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner, unused_options
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
 from pairweave.pipelines.options.base import PlannedOptions, WordAlignerOptions
-from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
+from pairweave.pipelines.parts.part import Fitting, Part, Planning, Settled
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import CorpusInput
 

@@ -15,34 +15,13 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
+from pairweave.models.learned_languages import Learned
 from pairweave.models.model_store import ModelReference
 from pairweave.transforms.config import Config
 from pairweave.transforms.units import CorpusInput, Notice, Plan, ReadLimits
 
 OptionsT = TypeVar("OptionsT", bound=Config)
 NeedT = TypeVar("NeedT")
-
-
-@dataclasses.dataclass(frozen=True)
-class Learned:
-    """A model that was learned from pairs of two languages.
-
-    Attributes:
-        option: The option that gives it, such as ``--model``.
-        place: Its directory.
-        kind: The word for the model in messages, such as ``a model``.
-        about: Languages that it was learned from: ``source_lang`` and ``target_lang``.
-        refused: Whether every job refuses it for pairs of other languages; otherwise some jobs give
-            a notice.
-        either_way: Whether it also serves pairs with its languages the other way round.
-    """
-
-    option: str
-    place: str
-    kind: str
-    about: Mapping[str, object]
-    refused: bool = False
-    either_way: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,9 +7,10 @@ import dataclasses
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
+from pairweave.models.learned_languages import Learned
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.file_facts import files_facts
-from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
+from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.pipelines.steps.scoring_pairs import Minimum
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.plugin_rules import PlannedRule, plan_rules, rule_settings

@@ -3,6 +3,7 @@
 import dataclasses
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.learned_languages import Learned
 from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
@@ -14,7 +15,7 @@ from pairweave.models.similarity.similarity_options import (
 )
 from pairweave.pipelines.job_options.filter_options import GIVEN, FilterJobOptions
 from pairweave.pipelines.options.base import FITTING
-from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
+from pairweave.pipelines.parts.part import Fitting, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.score import Weights, read_weights

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from pairweave.pipelines.options.base import SegmenterOptions
-from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.units import ReadLimits, Unit
 

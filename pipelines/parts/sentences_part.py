@@ -3,11 +3,11 @@
 from pairweave.models.sentences import sentence_encoder_reference
 from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
-from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.splitting import splitting_of
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.units import CorpusInput, Plan
 
 

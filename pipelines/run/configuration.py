@@ -1,11 +1,13 @@
-"""The settings of a job in its plan: exactly those that determine an output byte."""
+"""The settings of a job in its plan, exactly those that determine an output byte; its corpora."""
 
 import math
 from collections.abc import Iterable
 from typing import Any
 
-from pairweave.pipelines.options.base import PlannedOptions, left_out_options
+from pairweave.pipelines.options.base import InputOptions, PlannedOptions, left_out_options
 from pairweave.pipelines.parts.part import Settled
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Plan
 
 
 def configuration(options: PlannedOptions, settled: Iterable[Settled[Any]]) -> dict[str, object]:
@@ -27,3 +29,32 @@ def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     return "inf" if value == math.inf else value
+
+
+def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
+    """Return the plan's entry for each corpus.
+
+    Raises:
+        ConfigError: A corpus in the rows of finished runs has another licence in other input.
+    """
+    licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
+    facts: dict[str, dict[str, object]] = {}
+    for unit in plan.units:
+        own = ((unit.corpus, licences.get(unit.corpus, options.licence)),)
+        for name, licence in unit.earlier or own:
+            entry = facts.setdefault(
+                name,
+                {
+                    "name": name,
+                    "source_lang": unit.source_lang,
+                    "target_lang": unit.target_lang,
+                    "licence": licence,
+                },
+            )
+            if entry["licence"] != licence:
+                raise ConfigError(
+                    f"the corpus {name} has the licence {entry['licence'] or 'unknown'} in one "
+                    f"input and {licence or 'unknown'} in another; give one of them another name "
+                    "with corpus, or both the same licence"
+                )
+    return list(facts.values())

@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.pipelines.job_options.check_options import CheckOptions
-from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.finding_notices import of_planning
@@ -14,6 +13,7 @@ from pairweave.transforms.inspection.input_files import pair_files
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.coverage_evidence import PairCoverage
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
 _PAIRS_AT_ONCE = 1 << 14

@@ -6,20 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from pairweave.models.learned_languages import check_languages
 from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
-from pairweave.pipelines.options.corpora import UNDETERMINED, corpora_of
+from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.part import Planning, Settled
 from pairweave.pipelines.process import terminal, verbosity
-from pairweave.pipelines.run import plan_facts
-from pairweave.pipelines.run.configuration import configuration
+from pairweave.pipelines.run.configuration import configuration, corpora_facts
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.memory_plan import within_memory
-from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
@@ -29,7 +28,9 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.signature_line import flat_configuration, signature
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.planning.reading_facts import input_facts, reading_facts
 from pairweave.transforms.storage import files, json_files
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.units import Notice, Plan, ReadLimits
 
 _Kind = TypeVar("_Kind", bound=Planned[Any])
@@ -194,8 +195,8 @@ def _document(
         "version": version,
         "signature": signature({"job": job, **flat_configuration(settings)}, version),
         "configuration": plain,
-        "corpora": plan_facts.corpora_facts(plan, options),
-        "inputs": [plan_facts.input_facts(file) for file in plan.files],
+        "corpora": corpora_facts(plan, options),
+        "inputs": [input_facts(file) for file in plan.files],
         "units": [
             {
                 "index": unit.index,
@@ -208,7 +209,7 @@ def _document(
             }
             for unit in plan.units
         ],
-        "reading": plan_facts.reading_facts(plan),
+        "reading": reading_facts(plan),
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.job_options.representation import representation_of, symbols_of
-from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.transforms.config import Seed, pick
 from pairweave.transforms.errors import ConfigError
@@ -30,6 +29,7 @@ from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.tags.injection_options import SHAPES
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.text.segmenter import (
     NONE,
     choose_segmenter,

@@ -19,7 +19,7 @@ from pairweave.transforms.reading.column_lines import line_blocks
 from pairweave.transforms.reading.parquet.parquet_scan import is_text
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.storage.files import open_read
-from pairweave.transforms.text.iso_languages import primary_tag
+from pairweave.transforms.text.iso_languages import UNDETERMINED, primary_tag
 from pairweave.transforms.units import Columns, ReadLimits, Unit
 
 HEAD_ROWS = 500
@@ -42,7 +42,6 @@ LONGEST_NAME = 30
 """Maximum length of a cell that may be the name of a column, in characters."""
 
 TABLES = ("tsv", "csv")
-UNKNOWN = "und"
 
 Languages = tuple[str, str]
 
@@ -112,7 +111,7 @@ class Column:
 def text_columns_of(
     unit: Unit,
     limits: ReadLimits,
-    languages: Languages = (UNKNOWN, UNKNOWN),
+    languages: Languages = (UNDETERMINED, UNDETERMINED),
     detect: Detect | None = None,
 ) -> TextColumns | None:
     """Return the contents of a file's columns; None if it has none, or its header names them.
@@ -153,7 +152,7 @@ def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColu
                 path,
                 f"its first rows cannot be read ({said}); fetch or write the file again",
             ) from error
-    return _of_objects(rows, columns, (UNKNOWN, UNKNOWN), detect)
+    return _of_objects(rows, columns, (UNDETERMINED, UNDETERMINED), detect)
 
 
 def _first_parquet_rows(stored: pq.ParquetFile) -> list[dict[str, Any]]:
@@ -256,7 +255,11 @@ def _has_header(table: Sequence[Column], pair: tuple[Column, Column], languages:
         return False
     sides = [side_of(name) for name in of_pair]
     known = {"source", "target", *map(primary_tag, languages)}
-    if all(sides) and sides[0] != sides[1] and (UNKNOWN in languages or known.issuperset(sides)):
+    if (
+        all(sides)
+        and sides[0] != sides[1]
+        and (UNDETERMINED in languages or known.issuperset(sides))
+    ):
         return not all(side_of(column.texts[0]) for column in pair)
     return any(_begins_with_a_name(column) for column in table)
 
@@ -332,7 +335,7 @@ def _of_sides(
             source, target = (texts[sides.index(side)] for side in wanted)
             return source, target
     known = [place for place, side in enumerate(sides) if side not in (None, "source", "target")]
-    if UNKNOWN in given and len(known) == 2 and sides[known[0]] != sides[known[1]]:
+    if UNDETERMINED in given and len(known) == 2 and sides[known[0]] != sides[known[1]]:
         first, second = (texts[place] for place in known)
         exchanged = sides[known[0]] == given[1] or sides[known[1]] == given[0]
         return (second, first) if exchanged else (first, second)

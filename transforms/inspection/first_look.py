@@ -15,7 +15,6 @@ from pairweave.transforms.filtering import detectors
 from pairweave.transforms.formats import registry
 from pairweave.transforms.formats.csv import DELIMITERS
 from pairweave.transforms.inspection.column_look import (
-    UNKNOWN,
     TextColumns,
     text_columns_of,
     text_columns_of_parquet,
@@ -25,7 +24,7 @@ from pairweave.transforms.inspection.input_files import ending
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
-from pairweave.transforms.text.iso_languages import NAMES
+from pairweave.transforms.text.iso_languages import NAMES, UNDETERMINED
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
 _LOOK_ROWS = 500
@@ -81,8 +80,8 @@ def _by_format(
 def _corpus(input_options: dict[str, Any], given: Mapping[str, str]) -> CorpusInput:
     options = {name: value for name, value in given.items() if name == "csv_delimiter"}
     return CorpusInput(
-        given.get("source_lang", UNKNOWN),
-        given.get("target_lang", UNKNOWN),
+        given.get("source_lang", UNDETERMINED),
+        given.get("target_lang", UNDETERMINED),
         format=given.get("format"),
         source_field=given.get("source_field"),
         target_field=given.get("target_field"),
@@ -136,7 +135,7 @@ def side_language(
         by_field = side_of(field) if field is not None else None
         if by_field in NAMES:
             return by_field, "by the field's name"
-        return UNKNOWN, "not known: give the tag of the language, such as en"
+        return UNDETERMINED, "not known: give the tag of the language, such as en"
     if by_name and detected not in by_name:
         return detected, f"detected, but the file's name says {by_name[0]}: are sides exchanged?"
     return detected, "detected"

@@ -16,7 +16,7 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.kernels.text.utf8 import SCRIPT, SCRIPT_SHIFT
 from pairweave.transforms.report.exchanged_languages import WORDS
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.iso_languages import SHORT
+from pairweave.transforms.text.iso_languages import SHORT, UNDETERMINED
 
 LEAST_LINES = 20
 """Minimum number of lines with a language for a finding on a side."""
@@ -42,7 +42,6 @@ half times as many of them as of any other language's."""
 JAPANESE = "Japanese"
 """The scripts of Japanese together, as ISO 15924 has them (``Jpan``)."""
 
-_UNKNOWN = "und"
 _SAME = {"nb": "no", "nn": "no", "da": "no", "bs": "hr", "sr": "hr", "ms": "id"}
 """Languages that the frequent words of a line do not distinguish."""
 
@@ -146,7 +145,7 @@ def language_findings(
             )
     same = looks[0] is not None and looks[0] == looks[1]
     differ = _first(languages[0]) != _first(languages[1])
-    if same and looks[0] in WORDS and (differ or _UNKNOWN in languages):
+    if same and looks[0] in WORDS and (differ or UNDETERMINED in languages):
         yield Finding(
             "one_language",
             names[0],
@@ -264,4 +263,4 @@ def _fits(look: str, language: str) -> bool:
 
 def _is_other(look: str | None, language: str) -> bool:
     """Tell whether a side is certainly not in its given language."""
-    return look is not None and language != _UNKNOWN and not _fits(look, language)
+    return look is not None and language != UNDETERMINED and not _fits(look, language)

@@ -23,6 +23,9 @@ ti:tir tk:tuk tl:tgl,fil tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig
 uz:uzb,uzn ve:ven vi:vie vo:vol wa:wln wo:wol xh:xho yi:yid,ydd yo:yor za:zha zh:zho,chi,cmn zu:zul
 """
 
+UNDETERMINED = "und"
+"""The language tag of text whose language is not known (BCP 47)."""
+
 NAMES: dict[str, tuple[str, ...]] = {
     short: (short, *longer.split(","))
     for short, longer in (entry.split(":") for entry in _ISO.split())

@@ -12,15 +12,13 @@ import pyarrow as pa
 from pairweave.models.aligner import LoadedAligner, align_all
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm_reference import HmmReference
+from pairweave.models.learned_languages import Learned, other_languages
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.commands.tags.projection_options import TagOptions
-from pairweave.pipelines.options.corpora import UNDETERMINED
-from pairweave.pipelines.parts.part import Learned
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.model_languages import other_languages
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.product import LEAST
 from pairweave.transforms.links.soft_links import (
@@ -46,6 +44,7 @@ from pairweave.transforms.projection.joined_words import placings
 from pairweave.transforms.projection.project import Tokens
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
+from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece

@@ -6,11 +6,12 @@ import importlib
 import pytest
 from pydantic import Field
 
+from pairweave.models.learned_languages import Learned
 from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.jobs import align
-from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
+from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.run.memory_plan import need_of
 from pairweave.pipelines.run.prepare import prepare

@@ -12,12 +12,12 @@ import pytest
 
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
-from pairweave.pipelines.run import plan_facts
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.export.export_formats import MarkupExport, RowExport
 from pairweave.transforms.formats import registry
 from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.planning.reading_facts import reading_facts
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.units import CorpusInput
 from tests.makers import csvpair, finished_runs
@@ -102,7 +102,7 @@ def test_the_option_of_a_format_reaches_its_reader_and_the_plan(tmp_path):
     own = dataclasses.replace(made, format_options={"csvpair_between": "=="})
     assert pairs(read_all(own)) == [("a", "b"), ("c", "d")]
     assert reasons(read_all(made)) == ["field_count", None]
-    facts = plan_facts.reading_facts(make_plan([own]))
+    facts = reading_facts(make_plan([own]))
     assert [way.get("csvpair_between") for way in facts] == ["==", None]
     with pytest.raises(ConfigError, match="csvpair_between: string should have at least 1 char"):
         make_plan([dataclasses.replace(made, format_options={"csvpair_between": ""})])

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pairweave.pipelines.parts.part import Learned
-from pairweave.pipelines.run.model_languages import check_languages, other_languages
+from pairweave.models.learned_languages import Learned, check_languages, other_languages
 from pairweave.transforms.errors import ConfigError
 
 ABOUT = {"source_lang": ["en"], "target_lang": ["de"]}

@@ -1,40 +1,9 @@
-"""The files and corpora of a run in its plan."""
+"""The files of a run in its plan, and how they are read."""
 
 import dataclasses
 
-from pairweave.pipelines.options.base import InputOptions
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.units import Columns, InputFile, Plan
-
-
-def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
-    """Return the plan's entry for each corpus.
-
-    Raises:
-        ConfigError: A corpus in the rows of finished runs has another licence in other input.
-    """
-    licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
-    facts: dict[str, dict[str, object]] = {}
-    for unit in plan.units:
-        own = ((unit.corpus, licences.get(unit.corpus, options.licence)),)
-        for name, licence in unit.earlier or own:
-            entry = facts.setdefault(
-                name,
-                {
-                    "name": name,
-                    "source_lang": unit.source_lang,
-                    "target_lang": unit.target_lang,
-                    "licence": licence,
-                },
-            )
-            if entry["licence"] != licence:
-                raise ConfigError(
-                    f"the corpus {name} has the licence {entry['licence'] or 'unknown'} in one "
-                    f"input and {licence or 'unknown'} in another; give one of them another name "
-                    "with corpus, or both the same licence"
-                )
-    return list(facts.values())
 
 
 def reading_facts(plan: Plan) -> list[dict[str, object]]:

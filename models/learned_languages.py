@@ -1,12 +1,33 @@
 """Checks that models learned from pairs of two languages are used on pairs of these languages."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 
-from pairweave.pipelines.options.corpora import UNDETERMINED
-from pairweave.pipelines.parts.part import Learned
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.text.iso_languages import primary_tag
+from pairweave.transforms.text.iso_languages import UNDETERMINED, primary_tag
 from pairweave.transforms.units import Notice, Plan
+
+
+@dataclasses.dataclass(frozen=True)
+class Learned:
+    """A model that was learned from pairs of two languages.
+
+    Attributes:
+        option: The option that gives it, such as ``--model``.
+        place: Its directory.
+        kind: The word for the model in messages, such as ``a model``.
+        about: Languages that it was learned from: ``source_lang`` and ``target_lang``.
+        refused: Whether every job refuses it for pairs of other languages; otherwise some jobs give
+            a notice.
+        either_way: Whether it also serves pairs with its languages the other way round.
+    """
+
+    option: str
+    place: str
+    kind: str
+    about: Mapping[str, object]
+    refused: bool = False
+    either_way: bool = False
 
 
 def check_languages(
