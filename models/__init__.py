@@ -1,1 +1,1 @@
-"""Learned parameters: word aligners, encoders, translators."""
+"""Learned parameters: word aligners, encoders, translators, and the languages of each."""

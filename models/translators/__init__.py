@@ -1,1 +1,1 @@
-"""Translators of sentences and fragments."""
+"""Translators of sentences and fragments, and the translation of shards."""

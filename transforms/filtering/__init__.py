@@ -1,1 +1,1 @@
-"""Filtering pairs: rules and their measurements, the default score, selection."""
+"""Filtering pairs: rules and their measurements, the default score, selection, mixtures."""

@@ -1,1 +1,1 @@
-"""The plan of a run: its input files, their formats, and their division into units."""
+"""The plan of a run: its input files, their formats, how they are read, and their units."""

@@ -13,9 +13,9 @@ from pairweave.pipelines.refresh.chain.table_names import REJECTS, Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS, WantedTexts
 from pairweave.transforms.formats.registry import read_unit
-from pairweave.transforms.formats.takedown_list import TakedownList, read_list
 from pairweave.transforms.known_pairs import Corpora, Tombstones
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.takedown_list import TakedownList, read_list
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
 

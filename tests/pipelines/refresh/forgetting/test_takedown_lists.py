@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.formats.takedown_list import read_list
+from pairweave.transforms.takedown_list import read_list
 from tests.makers import corpora, nightly, runs
 
 PARTS = ["The first line of it.", "And the second line."]
