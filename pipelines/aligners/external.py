@@ -82,9 +82,8 @@ class External(JobAligner):
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the program (None if it must be trained first) and the tokens."""
         from pairweave.models.external import external_reference
-        from pairweave.pipelines.aligners.token_choice import read_tokens
+        from pairweave.pipelines.aligners.token_choice import known_tokens
 
-        tokens = read_tokens(options.tokens or "words")
         config = config_of_options(options)
         if config.about.way == "whole corpus":
             raise ConfigError(
@@ -92,11 +91,7 @@ class External(JobAligner):
                 f"{config.about.why_whole}; compare it by pairweave evaluate aligners, and align "
                 "with another"
             )
-        if tokens is None:
-            raise ConfigError(
-                "--tokens sentencepiece: a model is trained only for --aligner hmm; "
-                "give sentencepiece:MODEL, words or whitespace"
-            )
+        tokens = known_tokens(options)
         if config.about.way == "pair by pair":
             return external_reference.find(config), tokens
         identity(config)
