@@ -81,9 +81,9 @@ def _members(
         wanted = "" if _UNKNOWN in langs else f" that end in .{langs[0]} and .{langs[1]}"
         names = ", ".join(sorted(archive.namelist())[:8])
         what = f"{len(matches)} pairs" if matches else "no pair"
-        more = "; give source_lang and target_lang" if _UNKNOWN in langs else ""
+        mend = "give source_lang and target_lang" if _UNKNOWN in langs else "give other languages"
         message = (
-            f"the archive has {what} of members of one name{wanted} (it has {names}){more}, or "
+            f"the archive has {what} of members of one name{wanted} (it has {names}); {mend}, or "
             f"{_ADVICE}"
         )
         raise InputError("no_match", name, message)

@@ -69,7 +69,12 @@ def test_a_lost_line_is_named_with_its_place(tmp_path, shared_data):
     ("texts", "langs", "code", "said"),
     [
         (TEXTS, ("de", "en"), "no_match", "no pair of members of one name that end in .de and .en"),
-        ({"a.en": "a\n", "b.de": "b\n"}, ("en", "de"), "no_match", "no pair of members"),
+        (
+            {"a.en": "a\n", "b.de": "b\n"},
+            ("en", "de"),
+            "no_match",
+            "(it has a.en, b.de); give other languages, or unpack it, and give the two files",
+        ),
         (
             {"a.en": "a\n", "a.de": "b\n", "c.en": "a\n", "c.de": "b\n"},
             ("en", "de"),
