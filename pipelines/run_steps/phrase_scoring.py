@@ -6,10 +6,12 @@ more memory than the links, and are needed only if the options ask for scores.
 
 import pyarrow as pa
 
+from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.aligning import no_links
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import SOFT_LINK_THRESHOLD, keep_likely, score_phrases
 from pairweave.transforms.links.link_options import ConfidenceConfig, SymmetrizeConfig
@@ -38,6 +40,8 @@ def aligned_phrases(
 
     The phrase pairs come from its links; scores use all links of at least `SOFT_LINK_THRESHOLD`.
     """
+    if reference.digest == NOTHING:
+        return scored_phrases(no_links(table), links, phrases, confidence)
     model = hmm_reference.load(reference).model
     config = model.config
     if config.decode == "posterior" and config.threshold <= SOFT_LINK_THRESHOLD:

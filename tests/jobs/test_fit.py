@@ -176,6 +176,7 @@ def test_empty_files_are_named_as_the_reason_for_nothing_to_fit(directory, job):
         ("align", ()),
         ("augment", ("--tokens", "sentencepiece")),
         ("augment", ("--method", "fragment")),
+        ("augment", ("--draw", "confident")),
     ],
 )
 def test_an_empty_run_that_is_allowed_needs_no_model(directory, job, more):
