@@ -275,7 +275,23 @@ def test_what_is_no_links_is_named_with_its_place(links, said):
             pa.table({"source": ["a"], "ziel": ["b"]}),
             "no column target; their columns: source, ziel",
         ),
+        (
+            pd.DataFrame({"source": ["a"], "ziel": ["b"]}),
+            "no column target; their columns: source, ziel",
+        ),
         (pa.table({"source": [[1]], "target": ["b"]}), "column source holds no text"),
+        (
+            [("a", "b"), ("a", "bc\ud800")],
+            r"the target of tuple 1 is not valid Unicode, .* \(U\+D800\) at character 2; mend it",
+        ),
+        (
+            pd.DataFrame({"source": ["a\udfff", "a"], "target": ["b", "c"]}, dtype=object),
+            r"the source of row 0 is not valid Unicode, .* \(U\+DFFF\) at character 1; mend it",
+        ),
+        (
+            pd.DataFrame([["a", "b"]], columns=pd.Index(["quelle", "\ud800"], dtype=object)),
+            "a name of a column is not valid Unicode",
+        ),
         (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}), "this DataFrame is not a table"),
         (pd.Series(["a", "b"]), "this Series is not a table of texts"),
         (

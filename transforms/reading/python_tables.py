@@ -39,7 +39,8 @@ def as_table(
     languages = options.get("source_lang"), options.get("target_lang")
     table = _parted(_from_any(pairs, {*columns, *_TEXTS}, lists=lists), languages)
     missing = [name for name in ("source", "target") if name not in table.column_names]
-    table_names = ", ".join(table.column_names) or "none"
+    all_names = pairs.columns if _library(pairs) == "pandas" else table.column_names
+    table_names = ", ".join(map(str, all_names)) or "none"
     if missing:
         raise ConfigError(f"pairs have no column {missing[0]}; their columns: {table_names}")
     named = [name for name in table.column_names if name in columns]
@@ -133,7 +134,7 @@ def _from_any(pairs: Pairs, wanted: Collection[str], *, lists: bool) -> pa.Table
     try:
         arrays = [pa.array(column, type=pa.string()) for column in columns]
     except UnicodeEncodeError as error:
-        raise ConfigError(f"pairs: a text cannot be written as UTF-8: {error}") from error
+        raise _not_unicode("tuple", zip(_TEXTS, zip(*rows, strict=True), strict=False)) from error
     return pa.table(dict(zip(_TEXTS[:width], arrays, strict=True)))
 
 
@@ -144,11 +145,33 @@ def _from_frame(pairs: Pairs, wanted: Collection[str]) -> pa.Table:
         if {"source", "translation"} & {*names}:
             pairs = pairs.loc[:, [name in wanted for name in names]]
         return pa.table(pairs)
+    except UnicodeEncodeError as error:
+        raise _not_unicode("row", pairs.items()) from error
     except (pa.ArrowException, ValueError) as error:
         why = "; ".join(map(str, error.args))
         raise ConfigError(
             f"pairs: this {type(pairs).__name__} is not a table of texts: {why}"
         ) from error
+
+
+def _not_unicode(what: str, columns: Iterable[tuple[object, Iterable[object]]]) -> ConfigError:
+    """Return the error that names the first text that is not valid Unicode.
+
+    Args:
+        what: What a row is called.
+        columns: The names of the columns and their values; Arrow could not write one of these.
+    """
+    for name, column in columns:
+        for number, text in enumerate(column):
+            try:
+                _ = text.encode() if isinstance(text, str) else None
+            except UnicodeEncodeError as error:
+                return ConfigError(
+                    f"pairs: the {name} of {what} {number} is not valid Unicode, it contains half "
+                    f"of a surrogate pair (U+{ord(text[error.start]):04X}) at character "
+                    f"{error.start}; mend it, or leave the {what} out"
+                )
+    return ConfigError("pairs: a name of a column is not valid Unicode; give another")
 
 
 def _library(pairs: Pairs) -> str:
