@@ -1,7 +1,5 @@
 """Turns rows of finished runs back into SYMMETRIZED rows, from which tags are drawn."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +11,7 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.links.kept_links import COLUMN
 from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.tokens import cut_words
 
 _PAIR = ("id", "corpus", "source_lang", "target_lang", "source", "target")
 _SIDES = ("source", "target")
@@ -24,7 +23,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """The columns that are read, by the job of the run."""
 
 
-def linked_rows(rows: pa.Table, job: str) -> pa.Table:
+def linked_rows(rows: pa.Table, job: str, tokens: str = "words") -> pa.Table:
     """Turn rows of ``align`` or ``augment`` into SYMMETRIZED rows, one per pair, in their order.
 
     The file and line of a pair are left empty.
@@ -32,8 +31,9 @@ def linked_rows(rows: pa.Table, job: str) -> pa.Table:
     Args:
         rows: The columns `COLUMNS` of the job; in a run of ``augment`` every pair has a plain row.
         job: ``align`` or ``augment``.
+        tokens: What kind of tokens the run linked (`transforms.text.tokens.TokenConfig`).
     """
-    return _READERS[job](rows)
+    return _from_align(rows) if job == "align" else _from_augment(rows, tokens)
 
 
 def _from_align(rows: pa.Table) -> pa.Table:
@@ -84,7 +84,7 @@ def _renumbered(links: pa.ListArray, rows: pa.Table, sides: dict[str, _Tokens]) 
     return list_column(before[offsets - offsets[0]], values, schemas.LINK_LIST)
 
 
-def _from_augment(rows: pa.Table) -> pa.Table:
+def _from_augment(rows: pa.Table, kind: str) -> pa.Table:
     """Recover the tokens from the linked ranges (`kernels.links.linked_tokens.fill_gaps`)."""
     plain = rows.filter(pc.equal(rows.column("variant"), 0)).combine_chunks()
     offsets, fields = fields_of(plain.column(COLUMN))
@@ -98,15 +98,20 @@ def _from_augment(rows: pa.Table) -> pa.Table:
             (pair << 32) | starts, return_index=True, return_inverse=True
         )
         bounds = np.searchsorted(keys, np.arange(len(plain) + 1) << 32)
-        texts = texts_of(plain.column(side))
-        filled = utf8.split_at_white_space(*texts, codepoints.properties())
         linked = FlatSpans(bounds, starts[first], ends[first])
-        *complete, numbers = fill_gaps(linked, FlatSpans(*filled))
+        *complete, numbers = fill_gaps(linked, _filled(plain.column(side), kind))
         spans = {"start": complete[1], "end": complete[2]}
         tokens[side] = list_column(complete[0], spans, schemas.SPAN_LIST)
         links[side] = numbers[place].astype(np.int16)
     links["probability"] = np.ones(len(pair), np.float32)
     return _symmetrized(plain, tokens, list_column(offsets, links, schemas.LINK_LIST))
+
+
+def _filled(texts: pa.ChunkedArray, kind: str) -> FlatSpans:
+    """Return the text that tokens cover: not white space, and no invisible text between words."""
+    if kind == "words":
+        return FlatSpans(*cut_words(texts, None)[1])
+    return FlatSpans(*utf8.split_at_white_space(*texts_of(texts), codepoints.properties()))
 
 
 def _symmetrized(rows: pa.Table, tokens: dict[str, pa.Array], links: pa.Array) -> pa.Table:
@@ -121,9 +126,3 @@ def _symmetrized(rows: pa.Table, tokens: dict[str, pa.Array], links: pa.Array) -
     }
     arrays = [columns[name] for name in schemas.SYMMETRIZED.names]
     return pa.Table.from_arrays(arrays, schema=schemas.SYMMETRIZED)
-
-
-_READERS: dict[str, Callable[[pa.Table], pa.Table]] = {
-    "align": _from_align,
-    "augment": _from_augment,
-}

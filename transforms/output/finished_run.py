@@ -220,7 +220,8 @@ class FinishedRun:
             WorkerError: See `table`.
         """
         rows = self.table(self.names[shard], linked_rows.COLUMNS[self.job])
-        return linked_rows.linked_rows(rows.combine_chunks(), self.job)
+        tokens = str(self.settings["tokens"])
+        return linked_rows.linked_rows(rows.combine_chunks(), self.job, tokens)
 
     def tags(self) -> re.Pattern[str]:
         """Return a pattern for the tags in the texts of its rows.

@@ -75,8 +75,8 @@ PAIRS = [
 ]
 
 
-def symmetrized(links):
-    """Return SYMMETRIZED rows of PAIRS."""
+def symmetrized(links, pairs=PAIRS, kind="words"):
+    """Return SYMMETRIZED rows of pairs."""
     rows = [
         {
             "id": f"{number:032x}",
@@ -89,9 +89,9 @@ def symmetrized(links):
             "target": target,
             "translation": None,
         }
-        for number, (source, target) in enumerate(PAIRS)
+        for number, (source, target) in enumerate(pairs)
     ]
-    table = add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), TokenConfig())
+    table = add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), TokenConfig(kind))
     column = [
         [{"source": s, "target": t, "probability": 1.0} for s, t in sorted(set(pair))]
         for pair in links
@@ -110,6 +110,24 @@ def test_rows_of_augment_give_the_phrase_pairs_that_they_were_made_from(links):
     again = extract_phrases(linked, PhraseConfig())
     assert again.column("id").equals(phrases.column("id"))
     assert inject_tags(again, tags)[0].equals(inject_tags(phrases, tags)[0])
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace"])
+def test_invisible_text_between_words_is_a_token_only_where_it_was_one(kind):
+    pairs = [
+        ("the \u202c house", "das \u200dHaus"),  # a mark of direction, a joiner after a space
+        ("ក\u200bខ", "a \u0301 b"),
+    ]
+    cut = symmetrized([[], []], pairs, kind).select(["source_tokens", "target_tokens"])
+    lasts = [
+        (len(row["source_tokens"]) - 1, len(row["target_tokens"]) - 1) for row in cut.to_pylist()
+    ]
+    table = symmetrized([[(0, 0), last] for last in lasts], pairs, kind)
+    rows = table.select(["id", "corpus", "source_lang", "target_lang", "source", "target"])
+    rows = with_links(rows.append_column("variant", pa.array([0, 0], pa.int16())), table)
+    linked = linked_rows(rows, "augment", kind)
+    for name in ("source_tokens", "target_tokens"):
+        assert linked.column(name).to_pylist() == table.column(name).to_pylist()
 
 
 def test_pieces_that_show_nothing_are_left_out_with_their_links():

@@ -12,14 +12,14 @@ def fill_gaps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Add a token for the text before, between and after the linked tokens of each text.
 
-    Tokens cover all text except white space, so the text between two linked tokens consists of
-    tokens without links. They are merged into one, without the white space around them: such a
-    token is never in a phrase, and its borders are borders of tokens.
+    The filled text between two linked tokens consists of tokens without links. They are merged
+    into one, without what surrounds them: such a token is never in a phrase, and its borders are
+    borders of tokens.
 
     Args:
         linked: The linked tokens of each text, in code points, ascending and disjoint.
-        filled: The text between runs of white space in each text
-            (`transforms.kernels.text.utf8.split_at_white_space`).
+        filled: The text that the tokens cover, such as the words of each text or the text between
+            runs of white space, in code points, ascending and disjoint.
 
     Returns:
         Token offsets int64 ``[text + 1]``, from 0; the tokens' starts and ends int32 ``[token]``;
