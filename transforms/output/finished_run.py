@@ -220,7 +220,7 @@ class FinishedRun:
             WorkerError: See `table`.
         """
         rows = self.table(self.names[shard], linked_rows.COLUMNS[self.job])
-        tokens = str(self.settings["tokens"])
+        tokens = str(self.settings.get("tokens", "words"))
         return linked_rows.linked_rows(rows.combine_chunks(), self.job, tokens)
 
     def tags(self) -> re.Pattern[str]:

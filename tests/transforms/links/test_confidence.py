@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.pipelines.run_steps import phrase_scoring
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -113,8 +114,9 @@ def test_scores_change_no_phrase_pair(tokens, decode, monkeypatch):
     model = fit(tokens, HmmConfig(decode=decode))
     fitted = type("Fitted", (), {"model": model})
     monkeypatch.setattr(phrase_scoring.hmm_reference, "load", lambda _reference: fitted)
+    reference = HmmReference("a/model", "its digest")
     actual = phrase_scoring.aligned_phrases(
-        tokens, None, SymmetrizeConfig(), PhraseConfig(), ConfidenceConfig()
+        tokens, reference, SymmetrizeConfig(), PhraseConfig(), ConfidenceConfig()
     )
     plain = extract_phrases(symmetrize(model.align(tokens), SymmetrizeConfig()), PhraseConfig())
     assert actual.drop_columns(["phrases"]) == plain.drop_columns(["phrases"])
