@@ -164,11 +164,12 @@ def _not_unicode(what: str, columns: Iterable[tuple[object, Iterable[object]]]) 
     for name, column in columns:
         for number, text in enumerate(column):
             try:
-                _ = text.encode() if isinstance(text, str) else None
+                if isinstance(text, str):
+                    text.encode()
             except UnicodeEncodeError as error:
                 return ConfigError(
                     f"pairs: the {name} of {what} {number} is not valid Unicode, it contains half "
-                    f"of a surrogate pair (U+{ord(text[error.start]):04X}) at character "
+                    f"of a surrogate pair (U+{ord(error.object[error.start]):04X}) at character "
                     f"{error.start}; mend it, or leave the {what} out"
                 )
     return ConfigError("pairs: a name of a column is not valid Unicode; give another")
