@@ -1,15 +1,14 @@
 """Tune the weights of projected tags by what counts: the share of elements that are placed right.
 
-python -m tests.benchmarks.tune_projection TEXTS LINKED WEIGHTS.json
+python -m tests.benchmarks.tune_projection MANUALS LINKED WEIGHTS.json
 
-TEXTS is a folder to which `manuals` and `messages` have written, LINKED a folder in which links are
-kept; the variable PAIRWEAVE_DATA names the folder of the tests' data. Learning by `tags
-fit_projection` maximizes probabilities. This goes on from the weights in `LEARNT`, one weight at a
-time: it takes the step after which the mean share of elements at the translator's place is highest,
-over all sets, if no set of help pages, EUR-Lex or glossaries loses an element, and no other set
-more than one. It does so in several random orders of the weights, and writes the mean of the
-results. Help pages for tests, the manuals in `HELD_OUT`, and messages in languages other than
-`MESSAGES` are not used. The result is the weights that ship.
+MANUALS is the folder that `manuals` writes, LINKED a folder in which links are kept; the variable
+PAIRWEAVE_DATA names the folder of the tests' data. Learning by `tags fit_projection` maximizes
+probabilities. This goes on from the weights in `LEARNT`, one weight at a time: it takes the step
+after which the mean share of elements at the translator's place is highest, over all sets, if no
+set of help pages, EUR-Lex or glossaries loses an element, and no manual more than one. It does so
+in several random orders of the weights, and writes the mean of the results. Help pages for tests
+and the manuals in `HELD_OUT` are not used. The result is the weights that ship.
 """
 
 import dataclasses
@@ -39,17 +38,8 @@ HELD_OUT = (
 )
 """Manuals that no weight is tuned on."""
 
-MESSAGES = (
-    *("ar", "ca", "da", "el", "eu", "fi", "gu", "hi", "hu", "it", "kn", "lt"),
-    *("ml", "nb", "nl", "pt", "ru", "sl", "sv", "te", "tr", "vi"),
-)
-"""Languages whose messages weights are tuned on."""
-
 AS_XLIFF = ("ja", "zh")
 """Languages whose manuals are used as XLIFF, too, which has ids."""
-
-SHARES = {"xliff guide": 0.5, "xliff gimp": 0.5, "messages": 0.25}
-"""What sets count for, by the kinds in their names; the others count for 1."""
 
 CANDIDATES = 16
 """Number of an element's best spans by the learnt weights, besides the translator's."""
@@ -105,13 +95,10 @@ def tuning_sets(data, folder, linked):
         name = path.name.removesuffix(".jsonl.gz")
         if name in HELD_OUT:
             continue
-        kind, _, pair = name.partition(".")
-        languages = tuple(pair.split("-"))
-        if kind == "messages" and languages[1] not in MESSAGES:
-            continue
+        languages = tuple(name.partition(".")[2].split("-"))
         segments = segments_of(path)
         sets[name] = kept(linked / f"{name}.pickle", segments, languages)
-        if kind != "messages" and languages[1] in AS_XLIFF:
+        if languages[1] in AS_XLIFF:
             written = most_tagged([(page, *as_xliff(texts)) for page, *texts in segments])
             sets[f"xliff {name}"] = kept(linked / f"x{name}.pickle", written, languages)
     return sets
@@ -151,7 +138,7 @@ def tune(candidates, names, learnt, seed):
         seed: Seed of the order in which weights are changed.
     """
     generator = np.random.default_rng(seed)
-    shares = np.array([SHARES.get(name.partition(".")[0], 1.0) for name in names])
+    shares = np.array([0.5 if name.startswith("xliff") else 1.0 for name in names])
     shares /= shares.sum() * np.bincount(candidates.sets)
     may_lose = np.array([0.0 if name in (*HELP, *TAGGED) else 1.0 for name in names])
     least = candidates.right(candidates.rows @ learnt) - may_lose
