@@ -313,3 +313,9 @@ def test_a_run_without_a_pair_names_its_files(tmp_path):
     assert "a.en and 2 other files: no pair was read; give files with pairs" in errors
     runs.run_well_here(*words, "--allow_empty", cwd=tmp_path)
     assert "out: this run has no rows" in runs.run_well_here("preview", "out", cwd=tmp_path)
+    for name, mark in (("tsv", "\t"), ("csv", ",")):
+        written = ("export", "out", "--format", name, "--output", f"as_{name}")
+        runs.run_well_here(*written, cwd=tmp_path)
+        header = (tmp_path / f"as_{name}" / f"suggestions.{name}").read_text()
+        assert header.splitlines() == [header.rstrip("\n")]
+        assert {"source", "masked", "suggestion"} <= {*header.rstrip("\n").split(mark)}

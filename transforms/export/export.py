@@ -93,7 +93,8 @@ def export(
     source = _Fitting(run, how, unfit, selection)
     finish = _finisher(run, words)
     stem = files.join(output, _STEMS[run.job])
-    target = RowFiles(how, stem, run.data_bytes, finish, header=header)
+    columns = flat_names(run.schema()) if header and how.header is not None else None
+    target = RowFiles(how, stem, run.data_bytes, finish, columns)
     card = files.join(output, CARD)
     if how.card is not None:
         require_absent(card)
@@ -137,14 +138,14 @@ class RowFiles:
         stem: Their path without the format's endings.
         stored_bytes: The size of all rows in Parquet (`transforms.export.export_rows.select`).
         finish: Adds the columns to rows that the format needs.
-        header: Whether to write a header, for a format that can have one.
+        header: The columns that a header names, for a format that can have one; None without it.
     """
 
     how: RowExport
     stem: str
     stored_bytes: int
     finish: Callable[[Rows], Rows] = lambda batch: batch
-    header: bool = True
+    header: Sequence[str] | None = None
 
     def write(
         self, read: Callable[[], Iterable[Rows]], selection: Selection, sizes: Sequence[int] = ()
@@ -191,12 +192,10 @@ class RowFiles:
         return rows
 
     def _write_bytes(self, batches: Iterable[Rows], opened: Sequence[BinaryIO]) -> int:
-        first_line = self.how.header if self.header else None
+        if self.how.header is not None and self.header is not None:
+            opened[0].write(self.how.header(self.header))
         rows = 0
         for batch in batches:
-            if first_line is not None:
-                opened[0].write(first_line(flat_names(batch.schema)))
-                first_line = None
             rows += batch.num_rows
             for file, data in zip(opened, self.how.write(self.finish(batch)), strict=True):
                 file.write(data)
