@@ -70,10 +70,10 @@ _ROOT = f"{Path(__file__).parent}/"
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Search for no garbage until all is collected; it would take seconds and find little.
+    """Keep Python's garbage collector off while pytest collects tests; it takes seconds then.
 
-    What is there then stays until the end. To look through that takes half a second each time, so
-    it is left out from then on. Hypothesis is called at each search, so there are fewer.
+    Afterwards the collector skips what exists by then, which takes half a second to look through,
+    and runs less often, because Hypothesis is called each time.
     """
     gc.disable()
     try:
@@ -85,10 +85,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """Let Python end as it does else; libraries of C++ call what is left a leak."""
+    """Let Python free everything at its end; C++ libraries report what is left as a leak."""
     gc.unfreeze()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave these files out; `collect_ignore` would resolve the path of each for each file."""
+    """Leave these files out; pytest would resolve all paths of `collect_ignore` for each file."""
     return True if str(collection_path).removeprefix(_ROOT) in _LEFT_OUT else None

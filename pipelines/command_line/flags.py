@@ -93,13 +93,14 @@ def parse(
         ConfigError: A flag or key is unknown (the message suggests the nearest), a word belongs to
             no flag, or a value is out of range or of the wrong type.
     """
-    parser = _parser(model, prog, about, beam=beam)
+    parser = _parser(model, prog, beam=beam)
     first = model.FIRST_HELP
     if first is not None and _asks_for_help(arguments):
-        terminal.say(_short_help(parser, model, first))
+        terminal.say(_short_help(parser, about, model, first))
         sys.exit(0)
     if {"-h", "--help"} & {*arguments}:
-        parser = _parser.__wrapped__(model, prog, about, beam=beam)  # plugins add to it
+        parser = _new_parser(model, prog, beam=beam)
+        parser.description = about
         plugin_help.add(parser, model)
     flag_values, rest = _flag_values(parser, model, arguments)
     _check_rest(rest, parser, prog, beam=beam)
@@ -158,7 +159,7 @@ def given_values(
     Raises:
         ConfigError: A flag lacks its value.
     """
-    return _flag_values(_parser(model, prog, "", beam=True), model, arguments)
+    return _flag_values(_parser(model, prog, beam=True), model, arguments)
 
 
 def _flag_values(
@@ -176,7 +177,7 @@ def _asks_for_help(arguments: Sequence[str]) -> bool:
     return False
 
 
-def _short_help(parser: Parser, model: type[Options], first: FirstHelp) -> str:
+def _short_help(parser: Parser, about: str, model: type[Options], first: FirstHelp) -> str:
     """Return a job's help of one screen: an example and the options that most people need."""
     actions = {action.dest: action for action in parser._actions}
     options = len(actions.keys() & model.model_fields.keys())
@@ -192,7 +193,7 @@ def _short_help(parser: Parser, model: type[Options], first: FirstHelp) -> str:
     return "\n".join(
         [
             f"usage: {parser.usage or f'{parser.prog} [--option value ...]'}",
-            *("", f"{parser.description}", "", "example:"),
+            *("", about, "", "example:"),
             *(f"  {line}" for line in first.example.splitlines()),
             *("", "options that most runs need:", *rows, ""),
             f"{parser.prog} --help all lists all {options} options"
@@ -253,14 +254,19 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
 
 
 @functools.cache
-def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
+def _parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
+    """Return the parser of a command, made once; nothing may change it."""
+    return _new_parser(model, prog, beam=beam)
+
+
+def _new_parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
     makes_run = beam or issubclass(model, PlannedOptions)
     epilog = f"{_subcommands(prog)}Any further option is passed to Apache Beam." if beam else None
     usage = None
     if makes_run:
         # A usage line with every option would fill the screen.
         usage = f"{prog} [--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
-    parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
+    parser = Parser(prog=prog, usage=usage, epilog=epilog, allow_abbrev=False)
     groups: dict[str, argparse._ArgumentGroup] = {}
     if makes_run:
         parser.add_argument(

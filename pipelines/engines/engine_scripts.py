@@ -100,7 +100,7 @@ def exit_of(script: Path, seconds: float = 0.0) -> int | None:
 def end(script: Path) -> None:
     """Ask a program that `write_launcher` started from this process to end; do not wait for it."""
     if not script.is_file():
-        return  # To look through all processes of a large machine takes long.
+        return  # Looking through all processes of a large machine takes long.
     note = os.fsencode(_note(script))
     for pid in descendants.of(os.getpid()):
         # It may have ended by itself.

@@ -32,17 +32,16 @@ class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
 
     def __init__(self, stream: SharedRows) -> None:
         self._stream = stream
-        self._first: dict[str, int] = {}
-        self._begun = False
+        self._first: dict[str, int] | None = None
         self._ended = False
         self._own: SharedRows | None = None
         self._share: tuple[int, int] | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of this process's worker."""
-        self._begin()
+        first = self._first_position()
         if self._ended:
-            self._stream.load_state_dict(self._first)
+            self._stream.load_state_dict(first)
             self._own = None
         self._ended = False
         yield from self._reader()
@@ -54,14 +53,15 @@ class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Go to a position, with as many workers as when it was saved."""
-        self._begin()
+        self._first_position()
         self._reader().load_state_dict(state)
         self._ended = False
 
-    def _begin(self) -> None:
-        """Remember where the first pass begins."""
-        if not self._begun:
-            self._first, self._begun = self._stream.state_dict(), True
+    def _first_position(self) -> dict[str, int]:
+        """Return where the first pass begins; called before anything is read, to remember it."""
+        if self._first is None:
+            self._first = self._stream.state_dict()
+        return self._first
 
     def _reader(self) -> SharedRows:
         """Return the reader of this process's worker.

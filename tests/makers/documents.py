@@ -3,6 +3,8 @@
 import numpy as np
 
 from pairweave.transforms.kernels.sampling import below, draw
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.units import CorpusInput
 from tests.makers.corpora import sentence
 
 
@@ -38,6 +40,27 @@ def document(first, count):
             for paragraphs in sides:
                 paragraphs.append([])
     return *sides, beads
+
+
+def document_unit(directory, sides):
+    """Write a document pair, and return its unit.
+
+    Args:
+        directory: Where ``d.en`` and the like are written.
+        sides: The lines of both sides, by language.
+    """
+    paths = {language: directory / f"d.{language}" for language in sides}
+    for language, lines in sides.items():
+        paths[language].write_text("".join(f"{line}\n" for line in lines))
+    (source, source_path), (target, target_path) = paths.items()
+    corpus = CorpusInput(
+        source_lang=source,
+        target_lang=target,
+        source_input=(str(source_path),),
+        target_input=(str(target_path),),
+    )
+    (unit,) = make_plan([corpus], documents=True).units
+    return unit
 
 
 def write_documents(directory, counts):

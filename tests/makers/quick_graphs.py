@@ -1,9 +1,9 @@
 """Make Beam build graphs faster by keeping what it recomputes for one job.
 
-The tests run hundreds of small jobs. A third of the time of each goes into what Beam asks again and
-again of the same methods of the same steps, and into compressing each step as if it were large.
-Tests that run a job in their own process do without; commands that tests start as processes run
-Beam as it is.
+The tests run hundreds of small jobs. A third of the time of each goes into looking up the same
+facts of the same steps again and again, and into compressing each step as if it were large. Tests
+that run a job in their own process save that time; commands that tests start as processes run Beam
+as it is.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from apache_beam.transforms import core, userstate
 
 @functools.cache
 def install():
-    """Be quick from now on."""
+    """Replace these parts of Beam in this process."""
     argparse._ = str  # Beam makes tens of parsers; each would look for translations of their titles
     core.get_function_args_defaults = _arguments_of(core.get_function_args_defaults)
     userstate.get_dofn_specs = _specs_of(userstate.get_dofn_specs)

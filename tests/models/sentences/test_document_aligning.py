@@ -15,6 +15,7 @@ from pairweave.transforms.sentences.bead_rows import LeastScores
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.makers.corpora import sentence
+from tests.makers.documents import document_unit
 from tests.makers.hmm_corpora import plain_table
 
 SETTINGS = DocumentSettings(ReadLimits(), TokenConfig(), 1_000)
@@ -33,20 +34,9 @@ def model(tmp_path_factory):
 @pytest.fixture
 def unit(tmp_path):
     """Return a document pair whose source has one line of half a million words."""
-    pairs = [sentence(number) for number in range(10)]
-    for side, name in enumerate(("en", "de")):
-        lines = [pair[side] for pair in pairs]
-        if name == "en":
-            lines[LONG] = "a " * 500_000
-        (tmp_path / f"d.{name}").write_text("".join(f"{line}\n" for line in lines))
-    corpus = CorpusInput(
-        source_lang="en",
-        target_lang="de",
-        source_input=(str(tmp_path / "d.en"),),
-        target_input=(str(tmp_path / "d.de"),),
-    )
-    (unit,) = make_plan([corpus], documents=True).units
-    return unit
+    english, german = map(list, zip(*map(sentence, range(10)), strict=True))
+    english[LONG] = "a " * 500_000
+    return document_unit(tmp_path, {"en": english, "de": german})
 
 
 def test_a_sentence_over_the_limit_has_a_reason(unit):
@@ -58,19 +48,9 @@ def test_a_sentence_over_the_limit_has_a_reason(unit):
 
 
 @pytest.mark.parametrize(("words", "is_long"), [(1_000, False), (1_001, True)])
-def test_the_limit_is_the_longest_sentence_that_is_kept(unit, tmp_path, words, is_long):
-    (tmp_path / "d.en").write_text("a " * words + "\n")
-    (unit,) = make_plan(
-        [
-            CorpusInput(
-                source_lang="en",
-                target_lang="de",
-                source_input=(str(tmp_path / "d.en"),),
-                target_input=(str(tmp_path / "d.de"),),
-            )
-        ],
-        documents=True,
-    ).units
+def test_the_limit_is_the_longest_sentence_that_is_kept(tmp_path, words, is_long):
+    german = [sentence(number)[1] for number in range(10)]
+    unit = document_unit(tmp_path, {"en": ["a " * words], "de": german})
     sides = read_sides(unit, SETTINGS)
     assert bool(sides[0].problems) is is_long
     assert words_of(unit, sides, TokenConfig()).source.offsets[-1] == (0 if is_long else words)

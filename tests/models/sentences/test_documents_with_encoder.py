@@ -10,10 +10,10 @@ from pairweave.models.hmm.hmm_reference import NO_MODEL
 from pairweave.models.sentences import sentence_encoder_reference
 from pairweave.models.sentences.document_aligning import align_with_encoder
 from pairweave.models.sentences.document_reading import DocumentSettings, read_documents
-from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.text.tokens import TokenConfig
-from pairweave.transforms.units import CorpusInput, ReadLimits
+from pairweave.transforms.units import ReadLimits
 from tests.makers.corpora import sentence
+from tests.makers.documents import document_unit
 from tests.makers.encoders import write_bert
 from tests.makers.hmm_corpora import plain_table
 
@@ -31,15 +31,7 @@ def encoder(tmp_path_factory):
 def document(tmp_path):
     """Return a document and itself without one sentence."""
     lines = [sentence(number)[0] for number in range(COUNT)]
-    for name, side in (("en", lines), ("xx", lines[:MISSING] + lines[MISSING + 1 :])):
-        (tmp_path / f"d.{name}").write_text("".join(f"{line}\n" for line in side))
-    corpus = CorpusInput(
-        source_lang="en",
-        target_lang="xx",
-        source_input=(str(tmp_path / "d.en"),),
-        target_input=(str(tmp_path / "d.xx"),),
-    )
-    (unit,) = make_plan([corpus], documents=True).units
+    unit = document_unit(tmp_path, {"en": lines, "xx": lines[:MISSING] + lines[MISSING + 1 :]})
     settings = DocumentSettings(ReadLimits(), TokenConfig(), 1_000)
     (read,) = read_documents(unit, settings)
     return read

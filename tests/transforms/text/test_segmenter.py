@@ -46,6 +46,17 @@ def words_between_cuts(text, language, name=INSTALLED):
     return [text[a:b] for a, b in itertools.pairwise([*places, len(text)])]
 
 
+def words_of(lines, language):
+    """Return the words of several characters in each text."""
+    spans = segment(pa.array(lines), language, INSTALLED)
+    bounds = list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True))
+    rows = itertools.pairwise(spans.offsets.tolist())
+    return [
+        [line[a:b] for a, b in bounds[first:last]]
+        for line, (first, last) in zip(lines, rows, strict=True)
+    ]
+
+
 @needs_extra
 @pytest.mark.parametrize("language", SENTENCES)
 def test_tags_stand_between_the_words_of_a_language_without_spaces(language):
@@ -60,12 +71,9 @@ def test_tags_stand_between_the_words_of_a_language_without_spaces(language):
 @needs_extra
 def test_words_lie_in_their_own_text_whatever_the_others_are():
     lines = ["a b", "x 页面 y 𠮷野家 页面", "", "แล้วเรา", "Straße"]
-    actual = segment(pa.array(lines), pa.array(["de", "zh-Hans", "zh", "th", "und"]), INSTALLED)
-    spans = list(zip(actual.starts.tolist(), actual.ends.tolist(), strict=True))
-    cut = [
-        [lines[row][a:b] for a, b in spans[actual.offsets[row] : actual.offsets[row + 1]]]
-        for row in range(len(lines))
-    ]
+    languages = pa.array(["de", "zh-Hans", "zh", "th", "und"])
+    actual = segment(pa.array(lines), languages, INSTALLED)
+    cut = words_of(lines, languages)
     assert cut[1][0] == cut[1][-1] == "页面"
     assert [cut[0], *cut[2:]] == [[], [], ["แล้ว", "เรา"], []]
     alone = segment(pa.array(lines[1:2]), "zh", INSTALLED)
@@ -74,13 +82,7 @@ def test_words_lie_in_their_own_text_whatever_the_others_are():
 
 @needs_extra
 def test_a_chinese_word_that_consists_of_words_is_cut_into_them():
-    lines = ["x", "选择对象升高", "选择 中央电视台", "偏移转到其来源"]
-    actual = segment(pa.array(lines), "zh", INSTALLED)
-    spans = list(zip(actual.starts.tolist(), actual.ends.tolist(), strict=True))
-    cut = [
-        [lines[row][a:b] for a, b in spans[actual.offsets[row] : actual.offsets[row + 1]]]
-        for row in range(len(lines))
-    ]
+    cut = words_of(["x", "选择对象升高", "选择 中央电视台", "偏移转到其来源"], "zh")
     assert cut[1] == ["选择", "对象", "升高"]
     assert cut[2] == ["选择", "中央电视台"]  # 台 alone is no word of two characters
     assert cut[3] == ["偏移转到", "来源"]  # 偏移 and 移转到 overlap
