@@ -1,11 +1,13 @@
 """Modules that need the extra `neural` or `mutants` are collected only where it is installed."""
 
+import atexit
 import gc
 import importlib.util
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
@@ -80,13 +82,22 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        # C++ libraries report what is left at the end of Python as a leak. Not earlier: pytest
+        # collects garbage twice before that.
+        atexit.register(gc.unfreeze)
         gc.set_threshold(10_000)
         gc.enable()
 
 
-def pytest_unconfigure() -> None:
-    """Let Python free everything at its end; C++ libraries report what is left as a leak."""
-    gc.unfreeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[object], list[object]]:
+    """Look for doctests only in files that have a prompt; to go through a module takes time."""
+    collectors = yield
+    return [
+        each
+        for each in collectors
+        if not isinstance(each, DoctestModule) or b">>>" in file_path.read_bytes()
+    ]
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
