@@ -15,6 +15,7 @@ from transformers import BertForMaskedLM
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
 from pairweave.models.encoder.neural import load_aligner
+from pairweave.models.external import external
 from pairweave.models.external.external import ExternalAligner
 from pairweave.models.external.external_process import find_program, identity
 from pairweave.models.external.external_programs import ExternalConfig
@@ -42,6 +43,26 @@ def encoder(pairs, tmp_path_factory):
     return directory
 
 
+@pytest.fixture(scope="module")
+def eight_pairs(pairs, encoder, tmp_path_factory):
+    """Return the links of eight pairs, each mode of the folder of a call, and what is left then."""
+    directory = tmp_path_factory.mktemp("temporary")
+    modes = []
+    run = external.run
+
+    def watched(*call):
+        (home,) = directory.iterdir()
+        modes.append(home.stat().st_mode & 0o777)
+        return run(*call)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(directory))
+        patch.setattr("tempfile.tempdir", None)
+        patch.setattr(external, "run", watched)
+        linked = ExternalAligner(config_of(encoder)).align(token_table(pairs[:8]))
+    return links_of(linked), modes, list(directory.iterdir())
+
+
 def config_of(encoder, head="softmax", **more):
     return ExternalConfig("awesome-align", model=str(encoder), layer=LAYER, head=head, **more)
 
@@ -65,8 +86,10 @@ def test_its_links_are_those_of_our_encoder(pairs, encoder, head):
     assert same > 0.98 * max(sum(map(len, theirs)), sum(map(len, ours)))
 
 
-def test_weights_under_another_name_or_in_parts_give_the_same_links(pairs, encoder, tmp_path):
-    expected = links_of(ExternalAligner(config_of(encoder)).align(token_table(pairs[:8])))
+def test_weights_under_another_name_or_in_parts_give_the_same_links(
+    pairs, encoder, eight_pairs, tmp_path
+):
+    expected, _, _ = eight_pairs
     model = BertForMaskedLM.from_pretrained(encoder)
     for path in encoder.iterdir():
         if path.suffix != ".safetensors":
@@ -86,13 +109,13 @@ class Trap:
         return Path.touch, (self._mark,)
 
 
-def test_a_pickle_beside_safetensors_is_never_read(pairs, encoder, tmp_path):
+def test_a_pickle_beside_safetensors_is_never_read(pairs, encoder, eight_pairs, tmp_path):
     copy = shutil.copytree(encoder, tmp_path / "bert")
     mark = tmp_path / "unpickled"
     (copy / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(mark)))
     linked = ExternalAligner(config_of(copy)).align(token_table(pairs[:8]))
-    expected = ExternalAligner(config_of(encoder)).align(token_table(pairs[:8]))
-    assert links_of(linked) == links_of(expected)
+    expected, _, _ = eight_pairs
+    assert links_of(linked) == expected
     assert not mark.exists()
 
 
@@ -121,25 +144,10 @@ def test_an_encoder_that_it_would_misread_is_refused(encoder, tmp_path):
         ExternalAligner(config_of(copy))
 
 
-def test_the_converted_weights_are_private_and_gone_afterwards(
-    pairs, encoder, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    modes = []
-    from pairweave.models.external import external
-
-    run = external.run
-
-    def watched(*call):
-        (home,) = tmp_path.iterdir()
-        modes.append(home.stat().st_mode & 0o777)
-        return run(*call)
-
-    monkeypatch.setattr(external, "run", watched)
-    ExternalAligner(config_of(encoder)).align(token_table(pairs[:2]))
+def test_the_converted_weights_are_private_and_gone_afterwards(eight_pairs):
+    _, modes, left = eight_pairs
     assert modes == [0o700, 0o700]
-    assert list(tmp_path.iterdir()) == []
+    assert left == []
 
 
 @pytest.mark.slow
