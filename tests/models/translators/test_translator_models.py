@@ -21,6 +21,7 @@ from pairweave.models.translators.translator import Rejection, TranslatorConfig 
 from pairweave.transforms.errors import ConfigError  # noqa: E402
 from pairweave.transforms.rejects import Reject  # noqa: E402
 from tests.makers import corpora, translators  # noqa: E402
+from tests.makers.made_once import made_once  # noqa: E402
 
 PAIRS = [corpora.sentence(number) for number in range(600)]
 SOURCES = [corpora.sentence(number)[0] for number in range(1_000, 1_050)]
@@ -36,11 +37,13 @@ BACKENDS = {"transformers": translator_transformers, "ctranslate2": translator_c
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     """Return a directory with a small model of each family, in both formats."""
-    directory = tmp_path_factory.mktemp("translators")
-    for name, (write, files) in FAMILIES.items():
-        write(directory / name, PAIRS)
-        translators.convert(directory / name, directory / f"{name}-ctranslate2", files)
-    return directory
+
+    def make(directory):
+        for name, (write, files) in FAMILIES.items():
+            write(directory / name, PAIRS)
+            translators.convert(directory / name, directory / f"{name}-ctranslate2", files)
+
+    return made_once(tmp_path_factory, "translators", make)
 
 
 @pytest.fixture(scope="module")
@@ -186,20 +189,20 @@ def test_a_translation_that_goes_on_is_rejected(load, family, backend):
     assert short == [Rejection(Reject.UNFINISHED_TRANSLATION, detail)]
 
 
-def test_the_longest_translation_fills_all_positions(directory):
+def test_the_longest_translation_fills_all_positions(directory, tmp_path):
     # A model that never ends: its end costs too much.
-    shutil.copytree(directory / "marian", directory / "endless")
+    shutil.copytree(directory / "marian", tmp_path / "endless")
     from safetensors.torch import load_file, save_file
 
-    weights = load_file(directory / "endless" / "model.safetensors")
+    weights = load_file(tmp_path / "endless" / "model.safetensors")
     weights["final_logits_bias"][0, 0] = -1e4
-    save_file(weights, directory / "endless" / "model.safetensors", metadata={"format": "pt"})
+    save_file(weights, tmp_path / "endless" / "model.safetensors", metadata={"format": "pt"})
     translators.convert(
-        directory / "endless", directory / "endless-ctranslate2", FAMILIES["marian"][1]
+        tmp_path / "endless", tmp_path / "endless-ctranslate2", FAMILIES["marian"][1]
     )
     for backend, name in (("transformers", "endless"), ("ctranslate2", "endless-ctranslate2")):
         config = TranslatorConfig(
-            backend, str(directory / name), beam_size=1, max_translation_tokens=4_096
+            backend, str(tmp_path / name), beam_size=1, max_translation_tokens=4_096
         )
         actual = BACKENDS[backend].load(config).translate(SOURCES[:2], "en", "de")
         assert reasons(actual) == [Reject.UNFINISHED_TRANSLATION] * 2
