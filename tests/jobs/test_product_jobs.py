@@ -83,7 +83,7 @@ def hmm_words(tokens):
 
 def test_workers_and_shards_change_no_link(directory):
     runs.run_well_here(*command("augment", "one"), cwd=directory)
-    runs.run_well_here(*command("augment", "two", workers=2), cwd=directory)
+    runs.run_well(*command("augment", "two", workers=2), cwd=directory)
     one, two = (rows_of(directory / name) for name in ("one", "two"))
     assert one == two
     assert len(one) > PAIRS / 2
