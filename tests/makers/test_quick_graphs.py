@@ -3,6 +3,7 @@
 import apache_beam as beam
 from apache_beam.internal import cloudpickle_pickler
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.runners.worker import statecache
 from apache_beam.transforms import userstate
 
 from tests.makers import quick_graphs
@@ -49,3 +50,8 @@ def test_what_is_compressed_in_small_blocks_is_read_as_it_was():
     quick_graphs.install()
     data = list(range(200_000))
     assert cloudpickle_pickler.loads(cloudpickle_pickler.dumps(data)) == data
+
+
+def test_a_side_input_is_weighed_without_what_it_refers_to():
+    quick_graphs.install()
+    assert 10_000 < statecache.get_deep_size(bytes(10_000), "ä" * 10) < 11_000
