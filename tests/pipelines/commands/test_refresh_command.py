@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import time
 
@@ -24,13 +25,20 @@ from tests.makers import nightly, odd_servers
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
 
 
-@pytest.fixture
-def directory(tmp_path):
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
     """Return a directory with a table of one night of ten pairs."""
-    nightly.write_help(tmp_path, "one", range(10))
-    nightly.write_config(tmp_path, of=HELP)
-    nightly.good_night(tmp_path)
-    return tmp_path
+    directory = tmp_path_factory.mktemp("night")
+    nightly.write_help(directory, "one", range(10))
+    nightly.write_config(directory, of=HELP)
+    nightly.good_night(directory)
+    return directory
+
+
+@pytest.fixture
+def directory(first, tmp_path):
+    """Return a copy of the first night."""
+    return shutil.copytree(first, tmp_path, dirs_exist_ok=True)
 
 
 def gauges(directory, *names):
