@@ -1,7 +1,6 @@
 """Directories that take seconds to make, made once in a run of the tests and read by all of it."""
 
 import fcntl
-import os
 import shutil
 
 
@@ -17,7 +16,7 @@ def made_once(factory, name, make):
         make: Called with the empty directory. Nothing changes it afterwards.
     """
     base = factory.getbasetemp()
-    parent = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    parent = base.parent if base.name.startswith("popen-") else base  # as xdist names them
     directory, whole = parent / name, parent / f"{name}.whole"
     with (parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
