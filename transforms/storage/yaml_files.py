@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Hashable
+from pathlib import Path
 from typing import cast
 
 import yaml
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.disk_files import is_uri
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -17,23 +19,41 @@ _OTHER_BASE = re.compile(r"[-+]?0[0-7_]*[1-7][0-7_]*|[-+]?[0-9_]+(:[0-9_.]+)+")
 
 _LONGEST = 60
 
+_pipes: dict[tuple[int, int], bytes] = {}
+"""What was read from pipes, which give their content once, by their device and number."""
+
 MOST_VALUES = 100_000
 """Maximum number of keys and values: a few lines of nested aliases can stand for billions."""
 
 
 def read_yaml(path: str) -> object:
-    """Read a YAML file.
+    """Read a YAML file, or a pipe, which can be read as often as a file.
 
     Raises:
         ConfigError: It cannot be read, or `parse_yaml` refuses its content; the message begins with
             the path.
     """
     try:
-        return parse_yaml(files.read_bytes(path))
+        return parse_yaml(_content(path))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+
+
+def _content(path: str) -> bytes:
+    """Return the content of a file or a pipe.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if is_uri(path) or not Path(path).is_fifo():
+        return files.read_bytes(path)
+    status = Path(path).stat()
+    pipe = status.st_dev, status.st_ino
+    if pipe not in _pipes:
+        _pipes[pipe] = files.read_bytes(path)
+    return _pipes[pipe]
 
 
 def parse_yaml(text: bytes | str) -> object:

@@ -1,5 +1,7 @@
 """What YAML permits and options do not is refused in one line that says where and what to do."""
 
+import os
+
 import pytest
 
 from pairweave.transforms.errors import ConfigError
@@ -78,3 +80,14 @@ def test_a_syntax_error_has_its_line_and_no_name_of_a_buffer():
     assert str(refused.value) == (
         "not valid YAML: mapping values are not allowed here, in line 2, column 5"
     )
+
+
+def test_a_pipe_is_read_as_often_as_a_file():
+    # A command looks at its file before it starts, and reads it again later.
+    for workers in (1, 2):
+        reader, writer = os.pipe()
+        os.write(writer, f"workers: {workers}\n".encode())
+        os.close(writer)
+        for _ in range(2):
+            assert read_yaml(f"/dev/fd/{reader}") == {"workers": workers}
+        os.close(reader)
