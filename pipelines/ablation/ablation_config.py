@@ -215,13 +215,25 @@ class SizeNumbers(Config):
     threads: int | None = None
 
 
+def _kind_of_size(value: object) -> str:
+    return "SizeNumbers" if isinstance(value, dict | SizeNumbers) else "SizeName"
+
+
+Size = Annotated[
+    Annotated[SizeName, pydantic.Tag("SizeName")]
+    | Annotated[SizeNumbers, pydantic.Tag("SizeNumbers")],
+    pydantic.Discriminator(_kind_of_size),
+]
+"""A size by its name or with numbers; a message is about the one that was given."""
+
+
 class Ablation(Config):
     """An ablation: the models, their training data, and the metrics."""
 
     task: TaskName = Field("translation", description="what the models learn")
     source_lang: Language
     target_lang: Language
-    size: SizeName | SizeNumbers = "toy"
+    size: Size = "toy"
     vocabulary: int | str = Field(2_000, description="pieces of a new model, or a model's file")
     seeds: tuple[Annotated[int, Field(ge=0, lt=1 << 31)], ...] = Field(min_length=1)
     start: Start | None = Field(None, description="a model that all units start from")
@@ -335,7 +347,7 @@ def _problem(error: pydantic.ValidationError) -> str:
     """Describe an error in one line, and leave alternatives of a type out of a field's place."""
     text = first_problem(error)
     text = text.replace("is unknown to this version of pairweave", "is not a key here")
-    return re.sub(r"\.(literal\[[^]]*\]|SizeNumbers|\[key\])(?=[:.])", "", text)
+    return re.sub(r"\.(SizeName|SizeNumbers|\[key\])(?=[:.])|(?<=^vocabulary)\.int(?=:)", "", text)
 
 
 def split_unit(word: str, ablation: Ablation) -> tuple[str, int]:

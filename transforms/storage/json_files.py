@@ -122,9 +122,13 @@ def first_problem(error: pydantic.ValidationError) -> str:
 
 _EXPECTED: Mapping[str, str] = {
     "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
     "float_type": "a number",
+    "float_parsing": "a number",
     "string_type": "text",
     "bool_type": "true or false",
+    "bool_parsing": "true or false",
     "list_type": "a list",
     "tuple_type": "a list",
     "dict_type": "an object",
@@ -132,6 +136,7 @@ _EXPECTED: Mapping[str, str] = {
     "none_required": "null",
     "greater_than": "a number over {gt}",
     "greater_than_equal": "{ge} or more",
+    "less_than": "a number under {lt}",
     "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
     "string_pattern_mismatch": "text of the form {pattern}",
@@ -150,5 +155,8 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: object) -> str:
-    text = orjson.dumps(value, default=str).decode()
+    try:
+        text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # JSON has no such value, such as a number of more than 64 bits
+        text = ascii(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -55,6 +55,31 @@ def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
         (lambda v: v.update(sizes="toy"), "sizes: is not a key here"),
         (lambda v: v.update(vocabulary=3), "vocabulary: expected 100 to 1000000 pieces"),
         (lambda v: v.update(size={"like": "toy", "steps": 0}), "size: steps must be 1 to"),
+        (
+            lambda v: v.update(size="huge"),
+            "size: expected 'toy', 'small' or 'base', found \"huge\"",
+        ),
+        (
+            lambda v: v.update(size=["toy"]),
+            "size: expected 'toy', 'small' or 'base', found [\"toy\"]",
+        ),
+        (lambda v: v.update(size={"steps": 9}), "size.like: is missing"),
+        (lambda v: v.update(size={"like": "toy", "setps": 9}), "size.setps: is not a key here"),
+        (
+            lambda v: v.update(size={"like": "toy", "steps": "9k"}),
+            'size.steps: expected a whole number, found "9k"',
+        ),
+        (
+            lambda v: v.update(size={"like": "toy", "dropout": "low"}),
+            'size.dropout: expected a number, found "low"',
+        ),
+        (lambda v: v.update(vocabulary=1.5), "vocabulary: expected a whole number, found 1.5"),
+        (lambda v: v.update(seeds=[1 << 70]), "seeds[0]: expected a number under 2147483648, f"),
+        (lambda v: v.update(seeds={1: 2}), 'seeds: expected a list, found {"1":2}'),
+        (
+            lambda v: v["arms"]["own"].update(raw_tags="perhaps"),
+            'arms.own.raw_tags: expected true or false, found "perhaps"',
+        ),
         (lambda v: v["arms"]["own"]["data"].clear(), "arms.own.data: expected at least 1"),
         (lambda v: v["arms"]["own"]["data"][0].pop("target"), "source and target must be given"),
         (lambda v: v["arms"]["own"]["data"][0].update(run="x"), "give exactly one of run, job"),
