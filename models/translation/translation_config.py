@@ -1,10 +1,12 @@
 """Sizes of a translation model and settings of its training. No torch."""
 
-from typing import Literal
+from typing import Literal, Self
 
+import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Config
+from pairweave.transforms.errors import ConfigError
 
 SizeName = Literal["toy", "small", "base"]
 Precision = Literal["fp32", "bf16"]
@@ -39,6 +41,14 @@ class TranslationConfig(Config):
     checkpoint_steps: int = Field(ge=1, le=10_000_000, description="updates between checkpoints")
     beam_size: int = Field(4, ge=1, le=100, description="width of the beam")
     threads: int = Field(1, ge=1, le=256, description="threads of a unit on a CPU")
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.dimension % self.heads:
+            raise ConfigError(
+                f"dimension must be a multiple of heads, got {self.dimension} and {self.heads}"
+            )
+        return self
 
     @property
     def positions(self) -> int:

@@ -255,6 +255,8 @@ class Ablation(Config):
             )
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: one is given twice; nothing is trained twice")
+        if len(set(self.metrics)) < len(self.metrics):
+            raise ValueError("metrics: one is given twice; the table has each once")
         known = self.known_metrics
         odd = next((name for name in self.metrics if name not in known), None)
         if odd is not None:

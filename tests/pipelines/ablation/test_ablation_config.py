@@ -56,6 +56,11 @@ def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
         (lambda v: v.update(vocabulary=3), "vocabulary: expected 100 to 1000000 pieces"),
         (lambda v: v.update(size={"like": "toy", "steps": 0}), "size: steps must be 1 to"),
         (
+            lambda v: v.update(size={"like": "toy", "dimension": 30}),
+            "size: dimension must be a multiple of heads, got 30 and 4",
+        ),
+        (lambda v: v.update(metrics=["bleu", "bleu"]), "metrics: one is given twice"),
+        (
             lambda v: v.update(size="huge"),
             "size: expected 'toy', 'small' or 'base', found \"huge\"",
         ),
