@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.engines import engine_flags, engines
-from pairweave.pipelines.process import interrupt, terminal
+from pairweave.pipelines.process import interrupt, monitoring, terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
 from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
@@ -23,6 +23,7 @@ from pairweave.pipelines.refresh.refresh_options import RefreshOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.whole_files import require_outputs_apart
 
 GATE_FAILED = 4
 """Exit status of a night that breaks a quality gate."""
@@ -126,8 +127,11 @@ def _files(
     # If all rows are made anew, all files are read, so each must be compared by its content.
     full_check = options.full_check or anew
     inputs = file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
-    paths = (file.path for group in inputs.groups.values() for file in group.files)
+    paths = [file.path for group in inputs.groups.values() for file in group.files]
     outputs.require_no_input_inside(options.output, paths)
+    places = (options.launches, options.metrics, options.lineage)
+    written = [place for place in places if place is not None and not monitoring.is_url(place)]
+    require_outputs_apart([config.path, options.takedown, *paths], written)
     return inputs
 
 

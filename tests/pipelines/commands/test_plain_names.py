@@ -26,3 +26,13 @@ def test_a_name_of_a_compressed_file_is_refused(tmp_path, words, output):
     assert f"{output}: " in errors
     assert f"is not compressed; give a name such as {plain}" in errors
     assert not (tmp_path / output).exists()
+
+
+def test_weights_do_not_replace_the_labels_that_they_are_fitted_to(tmp_path):
+    (tmp_path / "labels").write_text("1\n0\n")
+    words = ("filter_fit", "run", "labels", "--output", "../labels")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/labels").symlink_to("../labels")
+    status, _, errors = runs.run_here(*words, cwd=tmp_path / "here")
+    assert status == 2
+    assert "../labels: is named twice" in errors

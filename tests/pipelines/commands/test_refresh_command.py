@@ -196,3 +196,22 @@ def test_where_a_night_runs_is_said_on_the_command_line_before_the_file(
     )
     assert in_file == {"engine": "local", "workers": 1, "attempts": 1}
     assert changed == {**in_file, option: value}
+
+
+@pytest.mark.parametrize("option", ["--launches", "--metrics", "--lineage"])
+@pytest.mark.parametrize("name", ["help/one.tsv", "nightly.yaml", "away"])
+def test_a_file_that_the_night_reads_is_no_place_for_what_it_writes(directory, option, name):
+    (directory / "away").write_text("Nothing like it\n")
+    before = (directory / name).read_bytes()
+    status, _, errors = nightly.night(directory, option, name, "--takedown", "away")
+    assert status == 2
+    assert f"{name}: is named twice; give each file its own name" in errors
+    assert (directory / name).read_bytes() == before
+
+
+def test_two_outputs_of_a_night_have_names_of_their_own(directory):
+    words = ("--metrics", "night", "--lineage", directory / "night")
+    status, _, errors = nightly.night(directory, *words)
+    assert status == 2
+    assert "night: is named twice" in errors
+    assert not (directory / "night").exists()
