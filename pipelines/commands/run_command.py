@@ -18,6 +18,7 @@ from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import (
     ClaimedError,
     ConfigError,
+    FullError,
     PairweaveError,
     SetAsideError,
     WorkerError,
@@ -109,6 +110,8 @@ def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
         raise ConfigError(f"{place}: {error}") from error
     except SetAsideError as error:
         raise SetAsideError(f"{place}: {error}") from error
+    except FullError as error:
+        raise FullError(f"{place}: {error}") from error
     except PairweaveError as error:
         raise WorkerError(f"{place}: {error}") from error
 

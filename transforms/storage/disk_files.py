@@ -164,7 +164,7 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        _delete(temporary)
         error.filename = path  # the system leaves it out for a full disk
         raise
     return temporary
@@ -191,10 +191,16 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
         temporary.replace(final)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _delete(temporary)
         raise
     delete_dead(final)
     sync_directory(final.parent)
+
+
+def _delete(temporary: Path) -> None:
+    """Delete what an error left of a file; on a read-only file system that is an error too."""
+    with contextlib.suppress(OSError):
+        temporary.unlink()
 
 
 def _new_file(temporary: Path, path: str) -> io.BufferedWriter:

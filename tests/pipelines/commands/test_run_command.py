@@ -4,11 +4,12 @@ import pytest
 
 from pairweave.pipelines import cli
 from pairweave.pipelines.commands import run_command
-from pairweave.transforms.errors import ConfigError, MachineError, SetAsideError
+from pairweave.transforms.errors import ConfigError, FullError, MachineError, SetAsideError
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(SetAsideError, 3), (ConfigError, 2), (MachineError, 1)]
+    ("error", "status"),
+    [(SetAsideError, 3), (ConfigError, 2), (FullError, 2), (MachineError, 1)],
 )
 def test_a_step_ends_the_recipe_with_its_own_exit_status(
     error, status, tmp_path, monkeypatch, capsys

@@ -216,9 +216,13 @@ def test_a_place_where_nothing_can_be_written_is_named_without_the_temporary_fil
             raise PermissionError(13, "Permission denied", str(place))
         return really_open(place, *arguments, **options)
 
+    def refuse_to_delete(place, **_):
+        raise OSError(30, "Read-only file system", str(place))  # also of a file that is not there
+
     path = str(tmp_path / "part")
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr(disk_files, "_Named", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse_to_delete)
     with pytest.raises(PermissionError) as caught:
         write(how, path)
     assert caught.value.filename == path
