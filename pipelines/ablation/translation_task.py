@@ -19,7 +19,7 @@ from pairweave.transforms.metrics.tags.translation_metrics import CONFIG, measur
 from pairweave.transforms.metrics.tags.xml_metrics import find_structure
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage.byte_streams import without_compression
-from pairweave.transforms.storage.text_lines import read_in_step, read_lines
+from pairweave.transforms.storage.text_lines import Line, read_in_step, read_lines
 from pairweave.transforms.symbols.representations import symbols
 from pairweave.transforms.symbols.tag_coding import Coding
 
@@ -105,7 +105,7 @@ def _read_export(path: str) -> list[Pair]:
             except orjson.JSONDecodeError as error:
                 raise ConfigError(f"{path} line {number}: not JSON ({error})") from error
     elif name.endswith(".tsv"):
-        header = next(lines).text.split("\t")
+        header = next(lines, Line("")).text.split("\t")
         rows = [dict(zip(header, line.text.split("\t"), strict=False)) for line in lines]
     else:
         raise ConfigError(f"{path}: give an export named *.jsonl or *.tsv, perhaps compressed")

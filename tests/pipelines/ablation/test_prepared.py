@@ -200,6 +200,17 @@ def test_exports_are_read(tmp_path):
     assert made.passes("jsonl") == made.passes("tsv") == [wanted]
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("rows.tsv", "has no pair to train on"), ("rows.txt", r"named \*\.jsonl or")]
+)
+def test_an_export_that_is_empty_or_of_another_kind_is_named(tmp_path, name, said):
+    value = configuration(tmp_path)
+    (tmp_path / name).touch()
+    value["arms"]["own"]["data"] = [{"pairs": str(tmp_path / name)}]
+    with pytest.raises(ConfigError, match=rf"arms\.own\.data\[0\]: .*{name}.*{said}"):
+        prepared(tmp_path, value)
+
+
 def test_the_vocabulary_has_pieces_for_raw_tags_if_an_arm_has_them(tmp_path):
     value = configuration(tmp_path)
     assert not {"<", ">"} & set(Vocabulary(prepared(tmp_path, value).vocabulary).pieces)
