@@ -1,5 +1,6 @@
 """A run shows in its directory that it is being worked on."""
 
+import contextlib
 import types
 
 import pytest
@@ -51,3 +52,14 @@ def test_a_job_that_goes_on_elsewhere_is_not_finished_and_its_id_is_printed(
     assert execute.execute(run, None, (), {}) is (sent is None)
     assert capsys.readouterr().out == ("" if sent is None else f"{sent}\n")
     assert noted == [(1, 0, outcome.sent)]
+
+
+@pytest.mark.parametrize(("engine", "asked"), [("local", ["a model"]), ("dataflow", [])])
+def test_the_machine_must_be_able_to_align_only_where_the_workers_are(monkeypatch, engine, asked):
+    monkeypatch.setattr(execute.engines, "beam_options", lambda *_: contextlib.nullcontext())
+    seen = []
+    aligner = types.SimpleNamespace(check_machine=seen.append)
+    execute.check_start(
+        types.SimpleNamespace(place=(engine, 1), model="a model", aligner=aligner), ()
+    )
+    assert seen == asked

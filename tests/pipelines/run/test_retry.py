@@ -13,7 +13,7 @@ from pairweave.pipelines.jobs import align, fit
 from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.attempts.standstill import StandstillError
 from pairweave.pipelines.run.prepare import prepare
-from pairweave.transforms.errors import ConfigError, SetAsideError, WorkerError
+from pairweave.transforms.errors import ConfigError, FullError, SetAsideError, WorkerError
 from pairweave.transforms.output import attempt_marks
 
 SHARDS = 6
@@ -96,6 +96,38 @@ def test_where_no_shard_can_be_left_out_the_last_attempt_is_the_end(planned, mon
         retry.resume(run, (), failing.missing)
     assert len(failing.tried) == 3
     assert failing.made == {0, 1}
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_full_disk_sets_no_shard_aside(planned, monkeypatch, failures):
+    """On the last attempt, or while the shards that fail are looked for."""
+    run = planned(attempts=1)
+    failing = Failing(run, monkeypatch)
+
+    def attempt(*words):
+        if len(failing.tried) + 1 == failures:
+            failing.tried.append([])
+            raise FullError("a: No space left on device")
+        return failing.attempt(*words)
+
+    monkeypatch.setattr(retry, "_attempt", attempt)
+    with pytest.raises(FullError, match="No space left on device"):
+        retry.resume(run, (), failing.missing)
+    assert len(failing.tried) == failures
+
+
+def test_a_run_that_lacks_something_when_all_shards_are_made_has_failed(planned, monkeypatch):
+    """Such as the receipt of a unit, without which nothing is committed."""
+    run = planned(attempts=1)
+    failing = Failing(run, monkeypatch)
+
+    def missing(run, shards):
+        failing.made |= {2} if shards else set()
+        return failing.missing(run, shards) or (run, {*()})
+
+    with pytest.raises(WorkerError, match=r"^shard 2 cannot be made$"):
+        retry.resume(run, (), missing)
+    assert failing.made == {*range(SHARDS)}
 
 
 def test_an_error_of_the_user_is_not_tried_again(planned, monkeypatch):

@@ -5,6 +5,9 @@ import sys
 import time
 import types
 
+import pytest
+
+from pairweave.pipelines.process import verbosity
 from pairweave.pipelines.run.attempts.progress import Progress
 from pairweave.transforms import progress_marks
 from pairweave.transforms.output.run_files import shard_receipt_name, unit_receipt_name
@@ -26,7 +29,9 @@ def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypa
     caplog.set_level(logging.INFO, logger="pairweave")
     output = str(tmp_path)
     model = files.join(output, "about.json")
-    with Progress(output, units=2, shards=4, pairs=4000, model=model):
+    watched = []
+    still = types.SimpleNamespace(check=lambda *words: watched.append(words))
+    with Progress(output, units=2, shards=4, pairs=4000, model=model, standstill=still):
         wait_for(caplog, "reading")
         for unit in range(2):
             files.write_bytes(files.join(output, unit_receipt_name(unit)), b"{}")
@@ -42,6 +47,7 @@ def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypa
     assert lines[-1].startswith("2 of 2 units read, shards 1 of 4, ")
     assert lines[-1].endswith(" left")
     assert "pairs/s" in lines[-1]
+    assert watched[0] == (0, "0 of 2 units read, 0 of 4 shards written")
 
 
 def write_shards(output, shards, of):
@@ -190,6 +196,16 @@ class Screen(io.StringIO):
 
     def isatty(self):
         return True
+
+
+@pytest.mark.parametrize("chosen", [{"quiet": True}, {"log_format": "json"}])
+def test_a_terminal_shows_no_bar_where_none_is_wanted(tmp_path, monkeypatch, chosen):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(verbosity, "current", lambda: verbosity.Verbosity(**chosen))
+    with Progress(str(tmp_path), units=1, shards=1, pairs=300):
+        pass
+    assert not screen.getvalue()
 
 
 def test_a_terminal_shows_a_bar_for_units_and_one_for_shards(tmp_path, monkeypatch):
