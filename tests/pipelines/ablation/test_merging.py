@@ -7,7 +7,7 @@ import pytest
 
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines import cli
-from pairweave.pipelines.ablation import units
+from pairweave.pipelines.ablation import comparison, units
 from pairweave.pipelines.ablation.ablation_config import Ablation, read_ablation
 from pairweave.pipelines.ablation.comparison import compare_arms, report_page
 from pairweave.pipelines.ablation.merging import read_units, write_results
@@ -34,6 +34,30 @@ def test_results_have_a_line_for_each_unit_test_set_and_metric(made):
     assert all(row["signature"] for row in rows)
     bleu = next(row["value"] for row in rows if row["metric"] == "bleu")
     assert 0 < bleu < 100
+
+
+def test_results_are_of_the_chosen_metrics_whatever_a_unit_was_scored_by(tmp_path):
+    value = {**configuration(tmp_path), "metrics": ["chrf", "bleu"]}
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    row = {"test": "help", "value": 1.0, "signature": "x"}
+    for arm, names in (("plain", ("bleu", "chrf", "xml_bleu")), ("own", ("bleu", "xml_bleu"))):
+        write_unit(made, arm, 1, scores=[{**row, "metric": name} for name in names])
+    units = read_units(made)
+    rows = write_results(made, units)
+    found = [(row["arm"], row["metric"]) for row in rows]
+    assert sorted(found) == [(arm, name) for arm in ("own", "plain") for name in ("bleu", "chrf")]
+    assert [row["value"] == 1.0 for row in rows] == [True, True, False, False]
+    assert [(row.metric, row.arm) for row in compare_arms(made, units)] == [
+        (name, arm) for name in ("chrF", "BLEU") for arm in ("plain", "own")
+    ]
+
+
+def test_a_curve_is_the_mean_over_the_seeds(made):
+    for seed, losses in ((1, [4.0, 2.0, 1.0]), (2, [2.0, 1.0, 0.0])):
+        write_unit(made, "own", seed, losses={"train": losses, "dev": []})
+    curves = comparison._curves(made, read_units(made))
+    nothing = {"train": [], "dev": []}
+    assert curves == {"plain": nothing, "own": {"train": [3.0, 1.5, 0.5], "dev": []}}
 
 
 def test_a_table_is_made_of_what_is_there(made):
