@@ -85,14 +85,9 @@ def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str,
         consecutive words are from being consecutive, on the worse side; ``roughness``, how unusual
         the order of the target words is. See `transforms.kernels.hmm.pair_scores` and
         `transforms.kernels.hmm.word_order`.
-
-    Raises:
-        ConfigError: The model has no HMM, because it was fitted only with Model 1.
     """
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
-    if not len(parts.jumps):
-        raise ConfigError("the model has no HMM; fit one with hmm_iterations of 1 or more")
     blocks, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
     for source, target in cut_pairs(table):
         blocks.append(kernel.score_pairs(*parts.sides(source, target), parts.model))
