@@ -39,13 +39,15 @@ def act(arguments):
         print("something")
         return 5
     if word == "write":
-        os.write(int(arguments[1].removeprefix("--file=")), os.environ["WORD"].encode())
+        text = f"{{os.environ['WORD']}}, {{os.environ.get('GONE')}}"
+        os.write(int(arguments[1].removeprefix("--file=")), text.encode())
         return 0
     if word == "late":
         time.sleep(1)
     worker._end_with_parent(0.05)
     time.sleep(60)
 
+os.environ["GONE"] = "here"
 server = forks.ForkServer(act)
 {body}
 """
@@ -79,11 +81,12 @@ server.close()
 def test_a_fork_has_the_files_and_the_environment_of_the_moment(tmp_path):
     body = f"""
 os.environ["WORD"] = "later"
+del os.environ["GONE"]
 file = os.open({str(tmp_path / "file")!r}, os.O_RDWR | os.O_CREAT)
 print(server.start(["write"], [file]).wait(20))
 """
     assert run(body).stdout == "0\n"
-    assert (tmp_path / "file").read_text(encoding="utf-8") == "later"
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "later, None"
 
 
 def test_what_was_frozen_before_stays_so_and_nothing_else():
