@@ -47,7 +47,11 @@ _NO_BUCKET = "no such bucket"
 
 
 def connect(options: PipelineOptions, _scheme: str) -> "GcsStore":
-    """Return the store, for the options and the environment of this process."""
+    """Return the store, for the options and the environment of this process.
+
+    Raises:
+        ConfigError: The file of credentials that the environment names cannot be used; says why.
+    """
     reachable.require("Cloud Storage", os.environ.get(_EMULATOR) or _ADDRESS)
     of_google = options.view_as(GoogleCloudOptions)
     impersonated = of_google.impersonate_service_account
@@ -66,7 +70,16 @@ def _is_anonymous(options: GoogleCloudOptions) -> bool:
 def _credentials(options: GoogleCloudOptions) -> Any:  # noqa: ANN401 - google-auth is not typed
     try:
         credentials, _ = google.auth.default(scopes=options.gcp_oauth_scopes)
-    except auth_exceptions.DefaultCredentialsError:
+    except (auth_exceptions.DefaultCredentialsError, AttributeError, OSError) as error:
+        path = os.environ.get(_KEY_FILE)
+        if path:  # an anonymous request instead would fail without naming the file
+            reason = error.strerror if isinstance(error, OSError) else error.args[0]
+            raise ConfigError(
+                f"{_KEY_FILE}: {path}: is no file of Google credentials ({reason}); name another, "
+                "or unset the variable"
+            ) from error
+        if not isinstance(error, auth_exceptions.DefaultCredentialsError):
+            raise
         return None
     if not options.impersonate_service_account:
         return credentials

@@ -425,6 +425,22 @@ def google_file(request, tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.parametrize("text", [None, "", "[1]", '{"type": "service_account"}'])
+def test_a_file_of_google_credentials_that_cannot_be_used_is_named(text, tmp_path, monkeypatch):
+    path = tmp_path
+    if text is not None:
+        path = tmp_path / "key.json"
+        path.write_text(text)
+    monkeypatch.delenv("STORAGE_EMULATOR_HOST", raising=False)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    monkeypatch.setattr(reachable, "require", lambda *_: None)
+    object_stores.use_beam_flags([])
+    said = f"gs://bucket/a: GOOGLE_APPLICATION_CREDENTIALS: {path}: is no file of Google"
+    with pytest.raises(ConfigError, match=said) as caught:
+        files.exists("gs://bucket/a")
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("kind", ["service_account", "authorized_user"])
 def test_deltalake_gets_the_file_of_a_key(kind, google_file):
     google_file.write_text(json.dumps({"type": kind}))
