@@ -12,7 +12,6 @@ import io
 import itertools
 import os
 import time
-import urllib.parse
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
@@ -37,6 +36,7 @@ PART_BYTES = 8 << 20
 
 _PART_ATTEMPTS = 5
 
+_STORE = "Azure Blob Storage"
 _SCOPE = "https://storage.azure.com/.default"
 _BUSY = (408, 429)
 """Answers below 500 after which a request is repeated."""
@@ -81,7 +81,7 @@ def connect(options: PipelineOptions, _scheme: str) -> "AzureStore":
         OSError: The account cannot be reached.
     """
     account = _account(options.view_as(AzureOptions))
-    reachable.require("Azure Blob Storage", account.endpoint)
+    reachable.require(_STORE, account.endpoint)
     credential: Any = account.identity
     if account.key:
         credential = AzureNamedKeyCredential(account.name, account.key)
@@ -114,7 +114,7 @@ def _account(options: AzureOptions) -> Account:
             "BlobEndpoint": _variable("AZURE_STORAGE_ENDPOINT"),
         }
     endpoint = options.blob_service_endpoint or fields.get("BlobEndpoint") or ""
-    host = urllib.parse.urlsplit(endpoint).hostname or ""
+    _, host, _ = reachable.split(_STORE, endpoint)
     name = fields.get("AccountName") or host.partition(".")[0]
     if not name:
         raise ConfigError(_NO_ACCOUNT)
@@ -307,7 +307,7 @@ def _store_error(error: exceptions.AzureError, status: int | None, path: str) ->
         return PermissionError(errno.EACCES, f"Azure refuses: {_reason(error)}", path)
     if isinstance(error, exceptions.ClientAuthenticationError):
         return PermissionError(errno.EACCES, f"{_NO_CREDENTIALS} ({_reason(error)})", path)
-    return OSError(errno.EIO, f"Azure Blob Storage: {_reason(error)}", path)
+    return OSError(errno.EIO, f"{_STORE}: {_reason(error)}", path)
 
 
 def _reason(error: exceptions.AzureError) -> str:

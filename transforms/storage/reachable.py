@@ -6,6 +6,8 @@ import time
 import urllib.parse
 import urllib.request
 
+from pairweave.transforms.errors import ConfigError
+
 ATTEMPTS = 2
 """Number of attempts to connect, so that one lost packet is not an error."""
 
@@ -40,15 +42,27 @@ def require(store: str, url: str) -> None:
         url: The address that the store's client uses.
 
     Raises:
+        ConfigError: The address is not one.
         OSError: Nothing listens there; says where.
     """
-    address = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
-    host = address.hostname or ""
+    scheme, host, port = split(store, url)
     proxies = urllib.request.getproxies()
-    if address.scheme in proxies and not urllib.request.proxy_bypass(host):
+    if scheme in proxies and not urllib.request.proxy_bypass(host):
         return
-    port = address.port or (80 if address.scheme == "http" else 443)
-    fault = reach(host, port)
+    fault = reach(host, port or (80 if scheme == "http" else 443))
     if fault:
         reason = f"{store} at {url} cannot be reached: {fault}"
         raise OSError(errno.EIO, reason, url)
+
+
+def split(store: str, url: str) -> tuple[str, str, int | None]:
+    """Return the scheme, the host and the port of an address; the host is "" if it has none.
+
+    Raises:
+        ConfigError: It is not an address.
+    """
+    try:
+        address = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        return address.scheme, address.hostname or "", address.port
+    except ValueError as error:
+        raise ConfigError(f"{store} at {url}: not an address of a server: {error}") from error

@@ -425,6 +425,22 @@ def google_file(request, tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.parametrize(
+    ("uri", "variable", "address"),
+    [
+        ("gs://bucket/a", "STORAGE_EMULATOR_HOST", "localhost:port"),
+        ("gs://bucket/a", "STORAGE_EMULATOR_HOST", "http://localhost:99999"),
+        ("az://bucket/a", "AZURE_STORAGE_ENDPOINT", "http://[::1"),
+    ],
+)
+def test_an_address_that_is_none_is_named(uri, variable, address, monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING", raising=False)
+    monkeypatch.setenv(variable, address)
+    object_stores.use_beam_flags([])
+    with pytest.raises(ConfigError, match=re.escape(f" at {address}: not an address of a server")):
+        files.exists(uri)
+
+
 @pytest.mark.parametrize("text", [None, "", "[1]", '{"type": "service_account"}'])
 def test_a_file_of_google_credentials_that_cannot_be_used_is_named(text, tmp_path, monkeypatch):
     path = tmp_path
