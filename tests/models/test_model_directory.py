@@ -1,5 +1,6 @@
 """A pipe, a device or a broken link in a model's directory is refused without waiting for it."""
 
+import itertools
 import os
 import socket
 
@@ -36,8 +37,10 @@ def put(path, kind):
             listener.bind(str(path))
 
 
-@pytest.mark.parametrize("name", FILES[:-1])
-@pytest.mark.parametrize("kind", ["pipe", "device", "directory", "socket"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*itertools.product(FILES[:-1], ["pipe", "device", "directory", "socket"]), ("vocab", "pipe")],
+)
 def test_what_is_no_regular_file_is_named(directory, name, kind):
     put(directory / name, kind)
     for read in (require_regular, inspect_model, require_safetensors):
