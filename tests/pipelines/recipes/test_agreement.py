@@ -75,9 +75,10 @@ def test_steps_that_read_no_chosen_pairs_or_choose_have_the_limits_of_their_jobs
         f"- {{job: bitext, {OWN}, model: {{from: fit}}}}\n"
         "- {name: best, job: filter, input: {from: bitext}}\n"
         "- {name: narrow, job: filter, input: {from: filter}}\n"
+        "- {job: augment, input: {from: bitext}}\n"
     )
     steps = recipe.read_recipe("r.yaml", "out", {})
-    assert limits(steps, "max_ratio") == [9.0, 3.0, math.inf, 3.0, 3.0]
+    assert limits(steps, "max_ratio") == [9.0, 3.0, math.inf, 3.0, 3.0, 3.0]
 
 
 @pytest.mark.parametrize(

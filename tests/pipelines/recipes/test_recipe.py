@@ -55,9 +55,13 @@ def test_a_file_in_a_store_is_looked_for_only_when_its_step_runs(read):
     assert step.options.known_pairs == "s3://bucket/known.tsv"
 
 
-def test_the_command_line_takes_precedence_in_every_step(read):
-    steps = read(f"{LANGS}workers: 3\nsteps:\n{FIT}{BITEXT}", workers=1, engine="flink")
+def test_the_command_line_takes_precedence_in_every_step_that_has_the_option(read):
+    tuned = "- {job: finetune, model: m, source_input: a.en, target_input: a.de}\n"
+    *steps, last = read(
+        f"{LANGS}workers: 3\nsteps:\n{FIT}{BITEXT}{tuned}", workers=1, engine="flink"
+    )
     assert [(step.options.workers, step.options.engine) for step in steps] == [(1, "flink")] * 2
+    assert "workers" not in type(last.options).model_fields
 
 
 def test_references_become_directories(read):
