@@ -55,6 +55,13 @@ def test_a_file_in_a_store_is_looked_for_only_when_its_step_runs(read):
     assert step.options.known_pairs == "s3://bucket/known.tsv"
 
 
+def test_an_earlier_run_that_no_step_makes_is_found_by_its_manifest(read, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/_manifest.json").touch()
+    (step,) = read(f"{LANGS}steps:\n{FIT.replace('fit', 'filter')[:-2]}, earlier: run}}\n")
+    assert step.options.earlier == ("run",)
+
+
 def test_the_command_line_takes_precedence_in_every_step_that_has_the_option(read):
     tuned = "- {job: finetune, model: m, source_input: a.en, target_input: a.de}\n"
     *steps, last = read(
@@ -216,6 +223,10 @@ def test_a_step_may_read_what_it_made_in_the_round_before(read):
         (
             f"steps:\n{FIT.replace('fit', 'align')[:-2]}, known_pairs: nowhere}}\n",
             "step align: known_pairs: nowhere: no file or directory has this name",
+        ),
+        (
+            f"steps:\n{FIT.replace('fit', 'align')[:-2]}, aligner: encoder, model: ./nowhere}}\n",
+            "step align: model: ./nowhere: no file or directory has this name",
         ),
         (
             f"steps:\n{FIT}{BITEXT}- {{job: fit, name: again, source_input: a.en,"
