@@ -1,4 +1,4 @@
-"""Finds the stretches of a document in which words confirm that paragraphs are aligned first.
+"""Finds where words confirm that paragraphs are aligned first.
 
 Two paths of a document part at some positions and meet again at others; a stretch is the part
 between two meeting points. The path that keeps to beads of paragraphs
@@ -37,6 +37,7 @@ class ScoredBeads:
         pairs: Whether each bead has two sides, bool ``[bead]``.
         words: Sum of the scores of each bead's words, float64 ``[bead]``.
         means: Their mean, above 0 if they explain each other better than chance does.
+        corners: Whether paragraphs of both sides end at each place, bool ``[bead + 1]``.
         whole: Whether each bead begins and ends where paragraphs of both sides do, bool ``[bead]``.
     """
 
@@ -47,7 +48,7 @@ class ScoredBeads:
         document: Document,
         scores: tuple[np.ndarray, np.ndarray],
     ) -> None:
-        """Score the beads; arguments are those of `best_where_confirmed`."""
+        """Score the beads; arguments are those of `confirmed_corners`."""
         self.path = path
         sizes = np.stack([KINDS.sources[path], KINDS.targets[path]], axis=1)
         self.places = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sizes, axis=0)])
@@ -63,6 +64,7 @@ class ScoredBeads:
             lengths += np.diff(ends[places])
             corner &= np.append(True, np.diff(breaks) > 0)[places]
         self.words = self.means * lengths
+        self.corners = corner
         self.whole = corner[:-1] & corner[1:]
 
     def weakest(self, beads: slice) -> float:
@@ -70,14 +72,14 @@ class ScoredBeads:
         return float(self.means[beads][self.pairs[beads]].min(initial=0.0))
 
 
-def best_where_confirmed(
+def confirmed_corners(
     weighed: np.ndarray,
     band: Band,
     document: Document,
     scores: tuple[np.ndarray, np.ndarray],
     report: Told | None = None,
 ) -> np.ndarray:
-    """Return a path that keeps to beads of paragraphs where this is confirmed.
+    """Find the ends of paragraphs through which a path should lead.
 
     Args:
         weighed: The best path on which paragraphs weigh, uint8 ``[bead]``.
@@ -87,8 +89,9 @@ def best_where_confirmed(
         report: Called after each block of rows.
 
     Returns:
-        The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` except for the
-        stretches in which keeping to paragraphs is confirmed (`_is_confirmed`).
+        Positions at which paragraphs of both sides end and through which the path that keeps to
+        beads of paragraphs leads, in and at the ends of the stretches in which this is confirmed
+        (`_is_confirmed`); int64 ``[corner, side]``, ascending.
     """
     scorers: list[ForRows] = [
         partial(score_priors, band, KINDS, document, WEIGHTS),
@@ -99,13 +102,12 @@ def best_where_confirmed(
     breaks = document.source_breaks, document.target_breaks
     correspond = not corners.unmet_ends(kept, KINDS, *breaks)
     ours, theirs = (ScoredBeads(path, band, document, scores) for path in (weighed, kept))
-    parts = []
-    begin = 0
+    met = [np.zeros((0, 2), np.int64)]
     for old, new in stretches(ours, theirs):
         if _is_confirmed(ours, theirs, (old, new), correspond=correspond):
-            parts += [weighed[begin : old.start], kept[new]]
-            begin = old.stop
-    return np.concatenate([*parts, weighed[begin:]])
+            places = slice(new.start, new.stop + 1)
+            met.append(theirs.places[places][theirs.corners[places]])
+    return np.unique(np.concatenate(met), axis=0)
 
 
 def stretches(ours: ScoredBeads, theirs: ScoredBeads) -> Iterator[Stretch]:

@@ -24,17 +24,19 @@ from pairweave.models.sentences.bead_weights import (
     WITHOUT_PARAGRAPHS,
 )
 from pairweave.models.sentences.document_progress import DocumentProgress
-from pairweave.models.sentences.paragraph_stretches import best_where_confirmed
+from pairweave.models.sentences.linked_beads import best_by_links
+from pairweave.models.sentences.paragraph_stretches import confirmed_corners
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.sentences import (
     beads,
+    corners,
     embedded,
     lengths,
     lexical,
     piecewise,
     word_scores,
 )
-from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
+from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds, Told
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
 FIRST_POSITIONS = 400_000_000
@@ -201,6 +203,9 @@ def align_by_words(
     scores: tuple[np.ndarray, np.ndarray] = (np.empty((0, 0)), np.empty((0, 0)))
     progress = DocumentProgress(words.name, len(words.source))
 
+    def report(step: str) -> Told:
+        return progress.of(f"pass 2 of 2, {step}")
+
     def search(band: Band) -> np.ndarray:
         nonlocal scores
         scores = word_scores.score_words(
@@ -211,20 +216,22 @@ def align_by_words(
             band,
             MOST_SENTENCES,
             NOTHING,
-            progress.of("pass 2 of 2, comparing words"),
+            report("comparing words"),
         )
-        report = progress.of("pass 2 of 2, finding the best path")
         scorers: list[beads.ForRows] = [
             functools.partial(beads.score_priors, band, KINDS, document, weights),
             functools.partial(lexical.add_words, band, KINDS, document, weights, scores),
         ]
         if gains is not None:
             scorers.append(_by_gains(band, gains(band)))
-        path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, scorers, report))
         if gains is None and words.by_paragraph and words.comparable_paragraphs:
-            report = progress.of("pass 2 of 2, aligning paragraphs")
-            path = best_where_confirmed(path, band, document, scores, report)
-        return path
+            told = report("finding the best path")
+            path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, scorers, told))
+            told = report("aligning paragraphs")
+            met = confirmed_corners(path, band, document, scores, told)
+            following = np.searchsorted(met[:, 0], np.arange(len(band.low)))
+            scorers.append(functools.partial(corners.forbid_passing, band, KINDS, met, following))
+        return best_by_links(band, scorers, (texts[0].side, texts[1].side), parts, report)
 
     best, band, at_edge = search_band(words, centre_of(first), search)
     means = lexical.path_scores(best, band, KINDS, document, *scores)

@@ -86,6 +86,16 @@ def best_by_paragraph(source_ends, target_ends, sizes, score, costs):
     return best(len(ours) - 1, len(theirs) - 1)
 
 
+def all_beads(rows, columns, sizes):
+    """Yield the beads ``(row, column, kind)`` of every path, given the sizes of all kinds."""
+    if rows == columns == 0:
+        yield ()
+    for kind, (sources, targets) in enumerate(sizes):
+        if sources <= rows and targets <= columns:
+            for before in all_beads(rows - sources, columns - targets, sizes):
+                yield (*before, (rows, columns, kind))
+
+
 def path_sums(rows, columns, priors, score):
     """Return the probability of each bead ``(row, column, sources, targets)`` that ends there."""
 

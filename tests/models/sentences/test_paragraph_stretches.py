@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pairweave.models.sentences.bead_weights import KINDS, MOST_SENTENCES, WEIGHTS
 from pairweave.models.sentences.paragraph_stretches import (
     ScoredBeads,
-    best_where_confirmed,
+    confirmed_corners,
     stretches,
 )
-from pairweave.transforms.kernels.sentences import beads, lexical
+from pairweave.transforms.kernels.sentences import beads, corners, lexical
 from pairweave.transforms.kernels.sentences.beads import Band, Document
 
 AGAINST = -20.0
@@ -60,7 +60,10 @@ def aligned(source, target, known):
     by_words = partial(lexical.add_words, band, KINDS, made, WEIGHTS, scores)
     back = beads.best_beads(band, KINDS, [priors, by_words])
     weighed = beads.trace(band, KINDS, back)
-    kept = best_where_confirmed(weighed, band, made, scores)
+    met = confirmed_corners(weighed, band, made, scores)
+    following = np.searchsorted(met[:, 0], np.arange(len(band.low)))
+    through = partial(corners.forbid_passing, band, KINDS, met, following)
+    kept = beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, by_words, through]))
     return [
         list(zip(KINDS.sources[path].tolist(), KINDS.targets[path].tolist(), strict=True))
         for path in (weighed, kept)

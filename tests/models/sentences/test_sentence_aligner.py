@@ -7,7 +7,12 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.sentences import bead_weights, document_progress, sentence_aligner
+from pairweave.models.sentences import (
+    bead_weights,
+    document_progress,
+    linked_beads,
+    sentence_aligner,
+)
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     align_by_length,
@@ -257,6 +262,7 @@ def test_a_long_alignment_says_how_far_it_is(model, monkeypatch, caplog):
     align_by_words(words, align_by_length(words), model)
     assert not caplog.messages  # it is done at once
     monkeypatch.setattr(beads, "BLOCK_ROWS", count // 2)
+    monkeypatch.setattr(linked_beads, "_BATCH", 1)
     monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
     align_by_words(words, align_by_length(words), model)
     said = [message.split(": ") for message in caplog.messages]
@@ -266,7 +272,8 @@ def test_a_long_alignment_says_how_far_it_is(model, monkeypatch, caplog):
         "pass 1 of 2, comparing lengths",
         "pass 1 of 2, computing probabilities",
         "pass 2 of 2, comparing words",
-        "pass 2 of 2, finding the best path",
+        "pass 2 of 2, finding the best paths",
+        "pass 2 of 2, comparing links",
     ]
     done = [int(share.removesuffix(" % done")) for _, step, share in said if step == steps[1]]
     assert done == sorted(set(done))

@@ -201,15 +201,31 @@ def search(band: Band, kinds: Kinds, stages: Sequence[ForRows], told: Told | Non
             through them.
         told: Called after each block of rows.
     """
-    most = max(SCORES_HELD // len(kinds.sources), widest_row(band))
-    scores = np.empty((min(most, int(band.begins[-1])), len(kinds.sources)))
+    scores = np.empty((min(_most_held(band, kinds), int(band.begins[-1])), len(kinds.sources)))
     for first, end in blocks(0, len(band.low), told):
-        while first < end:
-            last = int(np.searchsorted(band.begins, band.begins[first] + most, side="right")) - 1
-            last = min(last, end)
+        for group in _groups_of(band, kinds, first, end):
             for stage in stages:
-                stage(first, last, scores)
-            first = last
+                stage(*group, scores)
+
+
+def row_groups(band: Band, kinds: Kinds) -> Iterator[tuple[int, int]]:
+    """Yield the groups of rows that `search` processes: the first row, and that after the last."""
+    for first, end in blocks(0, len(band.low)):
+        yield from _groups_of(band, kinds, first, end)
+
+
+def _groups_of(band: Band, kinds: Kinds, first: int, end: int) -> Iterator[tuple[int, int]]:
+    most = _most_held(band, kinds)
+    while first < end:
+        last = int(np.searchsorted(band.begins, band.begins[first] + most, side="right")) - 1
+        last = min(last, end)
+        yield first, last
+        first = last
+
+
+def _most_held(band: Band, kinds: Kinds) -> int:
+    """Return the maximum number of positions whose scores are held at a time."""
+    return max(SCORES_HELD // len(kinds.sources), widest_row(band))
 
 
 def blocks(begin: int, end: int, told: Told | None = None) -> Iterator[tuple[int, int]]:

@@ -256,3 +256,39 @@ def unmet_ends(path: np.ndarray, kinds: Kinds, ours: np.ndarray, theirs: np.ndar
         unmet, state = follow(bead, ours, theirs)
         total += unmet
     return total
+
+
+@uncounted
+def forbid_passing(
+    band: Band,
+    kinds: Kinds,
+    corners: np.ndarray,
+    following: np.ndarray,
+    first: int,
+    last: int,
+    scores: np.ndarray,
+) -> None:
+    """Set the score of each bead that would lead a path past a corner to `NO_PATH`.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        corners: Positions through which a path has to lead, int64 ``[corner, side]``, ascending.
+        following: The first corner in each row or after it, int64 ``[row]``.
+        first: The first row.
+        last: The row after the last.
+        scores: Scores so far, as in `beads.ForRows`.
+    """
+    for row in range(first, last):
+        place = band.begins[row] - band.low[row] - band.begins[first]
+        for kind in range(len(kinds.sources)):
+            before = row - kinds.sources[kind]
+            corner = following[max(before, 0)]
+            while corner < len(corners) and corners[corner, 0] <= row:
+                met, at = corners[corner]
+                for position in range(band.low[row], band.high[row]):
+                    reaches = row == met and position <= at
+                    leaves = before == met and position - kinds.targets[kind] >= at
+                    if not reaches and not leaves:
+                        scores[place + position, kind] = NO_PATH
+                corner += 1

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.kernels.sentences import beads, corners
+from pairweave.transforms.kernels.sentences.close_beads import best_of_close, close_beads
+from tests.oracles import slow_sentences
+from tests.transforms.kernels.sentences.test_sentence_paths import KINDS, LOGS, whole_band
+
+SIZES = list(LOGS)
+sizes = st.integers(1, 4)
+drawn = st.lists(st.integers(-20, 20), min_size=125, max_size=125)
+
+
+def scored(rows, columns, gains):
+    """Return a band, its scores in sixths, and the function that gives them to some rows."""
+    band = whole_band(rows, columns)
+    scores = np.resize(np.array(gains) / 6, (int(band.begins[-1]), len(SIZES)))
+
+    def score(first, last, out):
+        part = scores[band.begins[first] : band.begins[last]]
+        out[: len(part)] = part
+
+    return band, scores, score
+
+
+def every_path(rows, columns, score):
+    """Return the score and the beads ``(row, position, kind)`` of every path."""
+    return [
+        (sum(score[row * (columns + 1) + position, kind] for row, position, kind in path), path)
+        for path in slow_sentences.all_beads(rows, columns, SIZES)
+    ]
+
+
+def beads_of(close):
+    return list(
+        zip(close.rows.tolist(), close.positions.tolist(), close.kinds.tolist(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("held", [1, 1 << 19])
+@given(rows=sizes, columns=sizes, gains=drawn, margin=st.sampled_from([0.01, 1.01, 4.01]))
+def test_close_beads_are_those_of_all_paths_within_the_margin(rows, columns, gains, margin, held):
+    band, scores, score = scored(rows, columns, gains)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beads, "SCORES_HELD", held)
+        close = close_beads(band, KINDS, [score], margin)
+    paths = every_path(rows, columns, scores)
+    best = max(total for total, _ in paths)
+    wanted = {}
+    for total, path in paths:
+        for bead in path:
+            wanted[bead] = min(wanted.get(bead, np.inf), best - total)
+    wanted = {bead: behind for bead, behind in sorted(wanted.items()) if behind <= margin}
+    assert beads_of(close) == list(wanted)
+    np.testing.assert_allclose(close.behind, list(wanted.values()), atol=1e-9)
+    places = close.rows * (columns + 1) + close.positions
+    np.testing.assert_array_equal(close.scores, scores[places, close.kinds])
+
+
+@given(rows=sizes, columns=sizes, gains=drawn, others=drawn)
+def test_the_best_path_of_close_beads_is_the_best_of_all_their_paths(rows, columns, gains, others):
+    band, _, score = scored(rows, columns, gains)
+    close = close_beads(band, KINDS, [score], 3.01)
+    again = scored(rows, columns, others)[1]
+    kept = set(beads_of(close))
+    wanted = max(total for total, path in every_path(rows, columns, again) if kept >= set(path))
+    places = close.rows * (columns + 1) + close.positions
+    path = best_of_close(band, KINDS, close, again[places, close.kinds])
+    row = position = total = 0
+    for kind in path:
+        row, position = row + SIZES[kind][0], position + SIZES[kind][1]
+        assert (row, position, kind) in kept
+        total += again[row * (columns + 1) + position, kind]
+    assert (row, position) == (rows, columns)
+    assert total == pytest.approx(wanted)
+
+
+def test_of_close_beads_with_equal_scores_the_first_kind_is_taken():
+    band, scores, score = scored(1, 1, [0])
+    path = best_of_close(band, KINDS, close_beads(band, KINDS, [score], 1.0), scores[:, 0])
+    assert [SIZES[kind] for kind in path] == [(1, 1)]
+
+
+@given(
+    rows=sizes,
+    columns=sizes,
+    gains=drawn,
+    met=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=2),
+)
+def test_paths_lead_through_given_corners(rows, columns, gains, met):
+    band, scores, score = scored(rows, columns, gains)
+    met = sorted({(min(row, rows), min(position, columns)) for row, position in met})
+    met = [corner for at, corner in enumerate(met) if not at or corner[1] >= met[at - 1][1]]
+    pinned = np.array(met, np.int64).reshape(-1, 2)
+    following = np.searchsorted(pinned[:, 0], np.arange(rows + 1))
+
+    def forbid(first, last, out):
+        corners.forbid_passing(band, KINDS, pinned, following, first, last, out)
+
+    path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, [score, forbid]))
+    places = np.cumsum([[0, 0], *(SIZES[kind] for kind in path)], axis=0)
+    assert set(met) <= set(map(tuple, places.tolist()))
+    total = sum(
+        scores[row * (columns + 1) + position, kind]
+        for (row, position), kind in zip(places[1:], path, strict=True)
+    )
+    assert total == pytest.approx(
+        max(
+            total
+            for total, beads_of_path in every_path(rows, columns, scores)
+            if set(met) <= {(0, 0), *((row, position) for row, position, _ in beads_of_path)}
+        )
+    )
