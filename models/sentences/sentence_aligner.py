@@ -1,4 +1,4 @@
-"""Aligns the sentences of a document: by lengths first, then by words (Moore 2002).
+"""Aligns the sentences of a document: by lengths first, then by words (Moore 2002) and their links.
 
 The first pass searches a band around the diagonal, the second a band around the path of the first.
 If a path touches the edge of its band, the band is doubled, as long as memory allows.
@@ -43,7 +43,7 @@ FIRST_POSITIONS = 400_000_000
 """Maximum number of positions in the first pass's band, one byte each."""
 
 POSITIONS = 8_000_000
-"""Maximum number of positions in the second pass's band, about 50 bytes each."""
+"""Maximum number of positions in the second pass's band, about 65 bytes each."""
 
 PRODUCTS = 100_000_000_000
 """Maximum number of word pairs that the second pass compares: about 25 minutes, given 35 s for
