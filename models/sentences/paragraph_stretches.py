@@ -90,7 +90,7 @@ def confirmed_corners(
 
     Returns:
         Positions at which paragraphs of both sides end and through which the path that keeps to
-        beads of paragraphs leads, in and at the ends of the stretches in which this is confirmed
+        beads of paragraphs leads, except those within the stretches in which this is not confirmed
         (`_is_confirmed`); int64 ``[corner, side]``, ascending.
     """
     scorers: list[ForRows] = [
@@ -102,12 +102,11 @@ def confirmed_corners(
     breaks = document.source_breaks, document.target_breaks
     correspond = not corners.unmet_ends(kept, KINDS, *breaks)
     ours, theirs = (ScoredBeads(path, band, document, scores) for path in (weighed, kept))
-    met = [np.zeros((0, 2), np.int64)]
+    met = theirs.corners.copy()
     for old, new in stretches(ours, theirs):
-        if _is_confirmed(ours, theirs, (old, new), correspond=correspond):
-            places = slice(new.start, new.stop + 1)
-            met.append(theirs.places[places][theirs.corners[places]])
-    return np.unique(np.concatenate(met), axis=0)
+        if not _is_confirmed(ours, theirs, (old, new), correspond=correspond):
+            met[new.start + 1 : new.stop] = False
+    return theirs.places[met]
 
 
 def stretches(ours: ScoredBeads, theirs: ScoredBeads) -> Iterator[Stretch]:
