@@ -20,6 +20,7 @@ from pairweave.models.sentences.bead_weights import (
     KINDS,
     MOST_SENTENCES,
     NOTHING,
+    UNMET_COST,
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
 )
@@ -230,7 +231,8 @@ def align_by_words(
             told = report("aligning paragraphs")
             met = confirmed_corners(path, band, document, scores, told)
             following = np.searchsorted(met[:, 0], np.arange(len(band.low)))
-            scorers.append(functools.partial(corners.forbid_passing, band, KINDS, met, following))
+            passing = functools.partial(corners.charge_passing, band, KINDS, met, following)
+            scorers.append(functools.partial(passing, UNMET_COST))
         return best_by_links(band, scorers, (texts[0].side, texts[1].side), parts, report)
 
     best, band, at_edge = search_band(words, centre_of(first), search)

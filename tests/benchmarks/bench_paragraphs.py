@@ -48,6 +48,9 @@ CUTS = {str(size): [size] for size in (1, 2, 5, 10, 25, 60, 120)} | {
     **{f"by a hash, {mean} on average": hashed(1, mean) for mean in (3, 12, 40, 90)},
 }
 
+NOISE = 0.003
+"""The strict F1 that a document may lose: half a bead of `emma`, the shortest."""
+
 PARALLEL = {("de", "fr"): ("multi30k",), ("en", "fr"): ("newstest.en-fr", "multi30k")}
 
 
@@ -121,7 +124,7 @@ def test_paragraphs_first_lose_to_weights_at_no_size(shared_data, name, language
             for order in ("weigh", "first")
         )
         shown.append(f"{size} {100 * weighed:.1f} / {100 * kept:.1f}")
-        if kept < weighed:
+        if kept < weighed - NOISE:
             lost.append(size)
     print(f"\n{name}, fitted on {fitted_on}: {', '.join(shown)}")
     assert shown

@@ -62,7 +62,7 @@ def aligned(source, target, known):
     weighed = beads.trace(band, KINDS, back)
     met = confirmed_corners(weighed, band, made, scores)
     following = np.searchsorted(met[:, 0], np.arange(len(band.low)))
-    through = partial(corners.forbid_passing, band, KINDS, met, following)
+    through = partial(corners.charge_passing, band, KINDS, met, following, 1e6)
     kept = beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, by_words, through]))
     return [
         list(zip(KINDS.sources[path].tolist(), KINDS.targets[path].tolist(), strict=True))

@@ -259,22 +259,24 @@ def unmet_ends(path: np.ndarray, kinds: Kinds, ours: np.ndarray, theirs: np.ndar
 
 
 @uncounted
-def forbid_passing(
+def charge_passing(
     band: Band,
     kinds: Kinds,
     corners: np.ndarray,
     following: np.ndarray,
+    cost: float,
     first: int,
     last: int,
     scores: np.ndarray,
 ) -> None:
-    """Set the score of each bead that would lead a path past a corner to `NO_PATH`.
+    """Lower the score of each bead that leads a path past a corner, once for each such corner.
 
     Args:
         band: The positions.
         kinds: The kinds of beads.
-        corners: Positions through which a path has to lead, int64 ``[corner, side]``, ascending.
+        corners: Positions through which a path should lead, int64 ``[corner, side]``, ascending.
         following: The first corner in each row or after it, int64 ``[row]``.
+        cost: By how much each is lowered.
         first: The first row.
         last: The row after the last.
         scores: Scores so far, as in `beads.ForRows`.
@@ -290,5 +292,5 @@ def forbid_passing(
                     reaches = row == met and position <= at
                     leaves = before == met and position - kinds.targets[kind] >= at
                     if not reaches and not leaves:
-                        scores[place + position, kind] = NO_PATH
+                        scores[place + position, kind] -= cost
                 corner += 1

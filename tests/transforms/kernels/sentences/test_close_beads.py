@@ -88,28 +88,25 @@ def test_of_close_beads_with_equal_scores_the_first_kind_is_taken():
     columns=sizes,
     gains=drawn,
     met=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=2),
+    cost=st.sampled_from([0.5, 2.0, 100.0]),
 )
-def test_paths_lead_through_given_corners(rows, columns, gains, met):
+def test_each_corner_that_a_path_passes_has_a_cost(rows, columns, gains, met, cost):
     band, scores, score = scored(rows, columns, gains)
     met = sorted({(min(row, rows), min(position, columns)) for row, position in met})
     met = [corner for at, corner in enumerate(met) if not at or corner[1] >= met[at - 1][1]]
-    pinned = np.array(met, np.int64).reshape(-1, 2)
-    following = np.searchsorted(pinned[:, 0], np.arange(rows + 1))
+    should_meet = np.array(met, np.int64).reshape(-1, 2)
+    following = np.searchsorted(should_meet[:, 0], np.arange(rows + 1))
 
-    def forbid(first, last, out):
-        corners.forbid_passing(band, KINDS, pinned, following, first, last, out)
+    def charge(first, last, out):
+        corners.charge_passing(band, KINDS, should_meet, following, cost, first, last, out)
 
-    path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, [score, forbid]))
-    places = np.cumsum([[0, 0], *(SIZES[kind] for kind in path)], axis=0)
-    assert set(met) <= set(map(tuple, places.tolist()))
-    total = sum(
-        scores[row * (columns + 1) + position, kind]
-        for (row, position), kind in zip(places[1:], path, strict=True)
-    )
-    assert total == pytest.approx(
-        max(
-            total
-            for total, beads_of_path in every_path(rows, columns, scores)
-            if set(met) <= {(0, 0), *((row, position) for row, position, _ in beads_of_path)}
-        )
-    )
+    def after_costs(total, path):
+        places = {(0, 0), *((row, position) for row, position, _ in path)}
+        return total - cost * len(set(met) - places)
+
+    path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, [score, charge]))
+    places = np.cumsum([SIZES[kind] for kind in path], axis=0).tolist()
+    actual = [(*place, kind) for place, kind in zip(places, path.tolist(), strict=True)]
+    paths = {path: total for total, path in every_path(rows, columns, scores)}
+    wanted = max(after_costs(total, path) for path, total in paths.items())
+    assert after_costs(paths[tuple(actual)], actual) == pytest.approx(wanted)
