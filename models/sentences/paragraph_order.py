@@ -30,8 +30,9 @@ def align_in_order(words: DocumentWords, order: ParagraphOrder, search: Search) 
         order: ``weigh``: a paragraph's end has a cost inside a bead, or at its end on one side
             only. ``first``: the second pass aligns beads of paragraphs, and sentences within them,
             in the stretches where this is confirmed (`models.sentences.paragraph_stretches`), and
-            the others as ``weigh`` does; links can lead past an end of paragraphs at a
-            cost. ``none``: paragraphs are ignored, as they are with any value if the numbers of paragraphs differ too much.
+            the others as ``weigh`` does; links can lead past an end of paragraphs at a cost.
+            ``none``: paragraphs are ignored, as they are with any value if the numbers of
+            paragraphs differ too much.
         search: Finds the path of a document.
     """
     if order == "none":
