@@ -4,9 +4,9 @@ Two paths of a document part at some positions and meet again at others; a stret
 between two meeting points. The path that keeps to beads of paragraphs
 (`transforms.kernels.sentences.corners`) is never better by the score of the path on which
 paragraphs only weigh, because that path is the best of all by this score. It may be right
-nevertheless, where paragraphs are better evidence than words, so it replaces a stretch only if
-something else confirms it: the score of each pair by its words, or that the pair is whole
-paragraphs of a document whose paragraphs correspond.
+nevertheless, where paragraphs are better evidence than words, so its ends of paragraphs count in a
+stretch only if something else confirms them: the score of each pair by its words, or that the pair
+is whole paragraphs of a document whose paragraphs correspond.
 """
 
 from collections.abc import Iterator
