@@ -6,7 +6,7 @@ are divided at the wrong place. The aligner's HMM knows the order, but takes too
 of a band. So it scores only the beads of paths that are nearly as good as the best one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -32,11 +32,15 @@ MARGIN = 8.0
 limit, strict F1 on the development documents is equal within 0.1 on average."""
 
 MOST_CLOSE = 4
-"""Maximum number of beads to judge for each sentence of a document; more are judged if they are
-equally good. Development documents have 1 to 3; sides that are unrelated have more."""
+"""Maximum number of beads to judge for each sentence of a document, besides those of the best path.
+Development documents have 1 to 3; sides that are unrelated, or repeat a sentence, have more."""
 
-_BATCH = 512
-"""Beads whose words are copied at a time."""
+_PRODUCTS = 1_000_000
+"""Pairs of words in the beads that are judged at a time: about a tenth of a second."""
+
+Spans = tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""For each side, the first sentence of some beads, and the sentence after their last, int64
+``[bead]``."""
 
 
 def best_by_links(
@@ -58,20 +62,21 @@ def best_by_links(
     Returns:
         The kind of each bead (`KINDS`), uint8 ``[bead]``.
     """
-    close = close_beads(band, KINDS, scorers, MARGIN, told("finding the best paths"))
-    close = _nearest(close, MOST_CLOSE * (len(band.low) - 1 + int(band.high[-1]) - 1))
+    most = MOST_CLOSE * (len(band.low) - 1 + int(band.high[-1]) - 1)
+    close = close_beads(band, KINDS, scorers, MARGIN, most, told("finding the best paths"))
     scores = close.scores.copy()
     judged = np.flatnonzero(_contested(close))
     report = told("comparing links")
-    for at in range(0, len(judged), _BATCH):
-        beads = judged[at : at + _BATCH]
+    done = 0
+    for beads in _batches(close, judged, sides):
         scores[beads] += link_scores(_spans(close, beads), sides, parts)
-        report(at + len(beads), len(judged))
+        done += len(beads)
+        report(done, len(judged))
     return best_of_close(band, KINDS, close, scores)
 
 
 def link_scores(
-    spans: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    spans: Spans,
     sides: tuple[Side, Side],
     parts: Parts,
 ) -> np.ndarray:
@@ -79,11 +84,11 @@ def link_scores(
 
     In each direction, the likelihood of the words given the other side, over that of the words by
     themselves; and the information of the words that have a partner, less a part of that of the
-    words that have none. See `transforms.kernels.hmm.pair_scores`.
+    words that have none. See `transforms.kernels.hmm.pair_scores`. A bead with a side that has no
+    words scores 0.
 
     Args:
-        spans: For each side, the first sentence of each bead, and the sentence after its last,
-            int64 ``[bead]``.
+        spans: The sentences of the beads.
         sides: Both sides of the document; a pair is a sentence.
         parts: The fitted aligner, with an HMM.
     """
@@ -101,22 +106,26 @@ def link_scores(
         covered = columns[direction, pair_scores.COVERAGE] * whole
         scores += LIKELIHOOD_WEIGHT * (likelihood + whole)
         scores += COVERED_WEIGHT * covered - UNCOVERED_WEIGHT * (whole - covered)
+    scores[(np.diff(source.offsets) == 0) | (np.diff(target.offsets) == 0)] = 0.0
     return scores
 
 
-def _nearest(close: CloseBeads, most: int) -> CloseBeads:
-    """Return the beads of the best paths, so many that about ``most`` are left."""
-    if len(close.rows) <= most:
-        return close
-    farthest = np.partition(close.behind, most - 1)[most - 1]
-    kept = close.behind <= farthest
-    return CloseBeads(*(column[kept] for column in close))
+def _batches(
+    close: CloseBeads, judged: np.ndarray, sides: tuple[Side, Side]
+) -> Iterator[np.ndarray]:
+    """Yield the numbers of some beads in batches of about `_PRODUCTS` pairs of words."""
+    products = np.ones(len(judged), np.int64)
+    for side, (firsts, lasts) in zip(sides, _spans(close, judged), strict=True):
+        products *= side.offsets[lasts] - side.offsets[firsts]
+    ends = np.flatnonzero(np.diff(np.cumsum(products) // _PRODUCTS)) + 1
+    if len(judged):
+        yield from np.split(judged, ends)
 
 
 def _contested(close: CloseBeads) -> np.ndarray:
     """Tell which beads have two sides and are not part of every path, bool ``[bead]``."""
     sources, targets = KINDS.sources[close.kinds], KINDS.targets[close.kinds]
-    ends = close.rows + close.positions
+    ends = close.rows.astype(np.int64) + close.positions
     begins = ends - sources - targets
     # Each path covers each step from one sum of both positions to the next by one bead.
     steps = np.bincount(begins, minlength=ends[-1] + 1) - np.bincount(ends)
@@ -125,11 +134,10 @@ def _contested(close: CloseBeads) -> np.ndarray:
     return others & (sources > 0) & (targets > 0)
 
 
-def _spans(
-    close: CloseBeads, beads: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def _spans(close: CloseBeads, beads: np.ndarray) -> Spans:
     """Return the first sentence of some beads and that after their last, for both sides."""
-    kinds, rows, positions = close.kinds[beads], close.rows[beads], close.positions[beads]
+    kinds = close.kinds[beads]
+    rows, positions = (part[beads].astype(np.int64) for part in (close.rows, close.positions))
     return (
         (rows - KINDS.sources[kinds], rows),
         (positions - KINDS.targets[kinds], positions),

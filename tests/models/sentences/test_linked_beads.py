@@ -11,6 +11,7 @@ from pairweave.models.hmm.hmm_vocabulary import cut_pairs
 from pairweave.models.sentences import linked_beads
 from pairweave.models.sentences.bead_weights import KINDS, MOST_SENTENCES, NOTHING, WEIGHTS
 from pairweave.models.sentences.linked_beads import best_by_links, link_scores
+from pairweave.models.sentences.paragraph_order import align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     align_by_length,
     align_by_words,
@@ -100,7 +101,7 @@ def values_of(band, scorers):
 
 
 def test_links_choose_the_best_of_the_paths_that_are_nearly_as_good(model, monkeypatch):
-    monkeypatch.setattr(linked_beads, "_BATCH", 3)
+    monkeypatch.setattr(linked_beads, "_PRODUCTS", 1_000)
     source, target, _ = document(2_000, 4)
     words = words_of(source, target)
     flat = [list(itertools.chain(*side)) for side in (source, target)]
@@ -173,10 +174,43 @@ def test_unrelated_sides_have_no_more_than_so_many_beads_judged(model, monkeypat
     wide = align_by_words(words, align_by_length(words), model)
     sentences = len(words.source) + len(words.target)
     most = sum(judged)
-    assert most <= 4 * sentences
+    assert most <= 5 * sentences
     monkeypatch.setattr(linked_beads, "MOST_CLOSE", 1)
     judged.clear()
     narrow = align_by_words(words, align_by_length(words), model)
-    assert 0 < sum(judged) <= sentences < most
+    assert 0 < sum(judged) <= 2 * sentences < most
     for path in (wide, narrow):
         assert (path.sources.sum(), path.targets.sum()) == (len(words.source), len(words.target))
+
+
+@pytest.mark.parametrize("counts", [(100, 130), (30, 60)])
+@pytest.mark.parametrize("order", ["weigh", "first"])
+def test_of_sentences_that_are_repeated_none_is_lost(model, counts, order):
+    around = [sentence(number) for number in range(1_000, 1_040)]
+    repeated = "No comment.", "Kein Kommentar."
+    words = words_of(
+        *(
+            [
+                [*(pair[at] for pair in around[:20]), *[repeated[at]] * count],
+                [pair[at] for pair in around[20:]],
+            ]
+            for at, count in enumerate(counts)
+        )
+    )
+    path = align_in_order(
+        words, order, lambda part: align_by_words(part, align_by_length(part), model)
+    )
+    assert (path.sources.sum(), path.targets.sum()) == (len(words.source), len(words.target))
+    assert ((3,), (3,)) in spans(path)
+
+
+def test_a_bead_with_a_side_without_words_gains_nothing(model):
+    pairs = [sentence(number) for number in range(1_000, 1_010)]
+    source, target = [side for side, _ in pairs], [side for _, side in pairs]
+    target[5:9] = [""]
+    words = words_of([source], [target])
+    numbers = (([5, 5, 9], [6, 9, 10]), ([5, 5, 6], [6, 6, 7]))
+    ends = tuple(tuple(map(np.array, side)) for side in numbers)
+    scores = link_scores(ends, sides_of(words, model), model.parts)
+    assert scores[:2].tolist() == [0.0, 0.0]
+    assert scores[2] > 5.0

@@ -262,7 +262,7 @@ def test_a_long_alignment_says_how_far_it_is(model, monkeypatch, caplog):
     align_by_words(words, align_by_length(words), model)
     assert not caplog.messages  # it is done at once
     monkeypatch.setattr(beads, "BLOCK_ROWS", count // 2)
-    monkeypatch.setattr(linked_beads, "_BATCH", 1)
+    monkeypatch.setattr(linked_beads, "_PRODUCTS", 1)
     monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
     align_by_words(words, align_by_length(words), model)
     said = [message.split(": ") for message in caplog.messages]

@@ -141,6 +141,6 @@ def judge(
                 steps += 1
             last = word
     scores[LIKELIHOOD] = likelihood / words
-    scores[COVERAGE] = weighted / weight
-    scores[GAP] = longest / weight
+    scores[COVERAGE] = weighted / weight if weight > 0.0 else 0.0
+    scores[GAP] = longest / weight if weight > 0.0 else 0.0
     scores[ORDER] = way / (FARTHEST * steps) if steps else 0.0

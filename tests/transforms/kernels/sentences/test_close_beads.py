@@ -45,7 +45,7 @@ def test_close_beads_are_those_of_all_paths_within_the_margin(rows, columns, gai
     band, scores, score = scored(rows, columns, gains)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beads, "SCORES_HELD", held)
-        close = close_beads(band, KINDS, [score], margin)
+        close = close_beads(band, KINDS, [score], margin, 10_000)
     paths = every_path(rows, columns, scores)
     best = max(total for total, _ in paths)
     wanted = {}
@@ -54,15 +54,19 @@ def test_close_beads_are_those_of_all_paths_within_the_margin(rows, columns, gai
             wanted[bead] = min(wanted.get(bead, np.inf), best - total)
     wanted = {bead: behind for bead, behind in sorted(wanted.items()) if behind <= margin}
     assert beads_of(close) == list(wanted)
-    np.testing.assert_allclose(close.behind, list(wanted.values()), atol=1e-9)
+    np.testing.assert_allclose(np.maximum(close.behind, 0), list(wanted.values()), atol=1e-9)
+    own = [bead for bead, behind in zip(wanted, close.behind, strict=True) if behind == -np.inf]
+    assert (best, tuple(own)) in [(pytest.approx(total), path) for total, path in paths]
     places = close.rows * (columns + 1) + close.positions
     np.testing.assert_array_equal(close.scores, scores[places, close.kinds])
 
 
-@given(rows=sizes, columns=sizes, gains=drawn, others=drawn)
-def test_the_best_path_of_close_beads_is_the_best_of_all_their_paths(rows, columns, gains, others):
+@given(rows=sizes, columns=sizes, gains=drawn, others=drawn, most=st.sampled_from([1, 4, 10_000]))
+def test_the_best_path_of_close_beads_is_the_best_of_all_their_paths(
+    rows, columns, gains, others, most
+):
     band, _, score = scored(rows, columns, gains)
-    close = close_beads(band, KINDS, [score], 3.01)
+    close = close_beads(band, KINDS, [score], 3.01, most)
     again = scored(rows, columns, others)[1]
     kept = set(beads_of(close))
     wanted = max(total for total, path in every_path(rows, columns, again) if kept >= set(path))
@@ -77,9 +81,23 @@ def test_the_best_path_of_close_beads_is_the_best_of_all_their_paths(rows, colum
     assert total == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize("held", [1, 1 << 19])
+@given(gains=st.lists(st.integers(0, 2), min_size=125, max_size=125), most=st.integers(1, 20))
+def test_the_best_path_and_so_many_other_beads_are_kept(gains, most, held):
+    band, _, score = scored(4, 4, gains)
+    every = close_beads(band, KINDS, [score], 9.01, 10_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beads, "SCORES_HELD", held)
+        close = close_beads(band, KINDS, [score], 9.01, most)
+    distances = dict(zip(beads_of(every), every.behind.tolist(), strict=True))
+    own = {bead for bead, behind in distances.items() if behind == -np.inf}
+    near = sorted(set(distances) - own, key=lambda bead: (distances[bead], *(-at for at in bead)))
+    assert beads_of(close) == sorted(own.union(near[:most]))
+
+
 def test_of_close_beads_with_equal_scores_the_first_kind_is_taken():
     band, scores, score = scored(1, 1, [0])
-    path = best_of_close(band, KINDS, close_beads(band, KINDS, [score], 1.0), scores[:, 0])
+    path = best_of_close(band, KINDS, close_beads(band, KINDS, [score], 1.0, 10), scores[:, 0])
     assert [SIZES[kind] for kind in path] == [(1, 1)]
 
 
