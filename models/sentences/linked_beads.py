@@ -65,11 +65,12 @@ def best_by_links(
     most = MOST_CLOSE * (len(band.low) - 1 + int(band.high[-1]) - 1)
     close = close_beads(band, KINDS, scorers, MARGIN, most, told("finding the best paths"))
     scores = close.scores.copy()
-    judged = np.flatnonzero(_contested(close))
+    spans = _spans(close, band)
+    judged = np.flatnonzero(_contested(spans))
     report = told("comparing links")
     done = 0
-    for beads in _batches(close, judged, sides):
-        scores[beads] += link_scores(_spans(close, beads), sides, parts)
+    for beads in _batches(spans, judged, sides):
+        scores[beads] += link_scores(_part(spans, beads), sides, parts)
         done += len(beads)
         report(done, len(judged))
     return best_of_close(band, KINDS, close, scores)
@@ -110,35 +111,37 @@ def link_scores(
     return scores
 
 
-def _batches(
-    close: CloseBeads, judged: np.ndarray, sides: tuple[Side, Side]
-) -> Iterator[np.ndarray]:
-    """Yield the numbers of some beads in batches of about `_PRODUCTS` pairs of words."""
-    products = np.ones(len(judged), np.int64)
-    for side, (firsts, lasts) in zip(sides, _spans(close, judged), strict=True):
-        products *= side.offsets[lasts] - side.offsets[firsts]
-    ends = np.flatnonzero(np.diff(np.cumsum(products) // _PRODUCTS)) + 1
-    if len(judged):
-        yield from np.split(judged, ends)
+def _spans(close: CloseBeads, band: Band) -> Spans:
+    """Return the sentences of beads."""
+    rows, positions = close.ends(band)
+    return (
+        (rows - KINDS.sources[close.kinds], rows),
+        (positions - KINDS.targets[close.kinds], positions),
+    )
 
 
-def _contested(close: CloseBeads) -> np.ndarray:
+def _part(spans: Spans, beads: np.ndarray) -> Spans:
+    """Return the sentences of some of the beads."""
+    (first, last), (other_first, other_last) = spans
+    return (first[beads], last[beads]), (other_first[beads], other_last[beads])
+
+
+def _contested(spans: Spans) -> np.ndarray:
     """Tell which beads have two sides and are not part of every path, bool ``[bead]``."""
-    sources, targets = KINDS.sources[close.kinds], KINDS.targets[close.kinds]
-    ends = close.rows.astype(np.int64) + close.positions
-    begins = ends - sources - targets
+    (first, last), (other_first, other_last) = spans
+    begins, ends = first + other_first, last + other_last
     # Each path covers each step from one sum of both positions to the next by one bead.
     steps = np.bincount(begins, minlength=ends[-1] + 1) - np.bincount(ends)
     covered = np.append(0, np.cumsum(np.cumsum(steps)))
     others = covered[ends] - covered[begins] > ends - begins
-    return others & (sources > 0) & (targets > 0)
+    return others & (first < last) & (other_first < other_last)
 
 
-def _spans(close: CloseBeads, beads: np.ndarray) -> Spans:
-    """Return the first sentence of some beads and that after their last, for both sides."""
-    kinds = close.kinds[beads]
-    rows, positions = (part[beads].astype(np.int64) for part in (close.rows, close.positions))
-    return (
-        (rows - KINDS.sources[kinds], rows),
-        (positions - KINDS.targets[kinds], positions),
-    )
+def _batches(spans: Spans, judged: np.ndarray, sides: tuple[Side, Side]) -> Iterator[np.ndarray]:
+    """Yield the numbers of some beads in batches of about `_PRODUCTS` pairs of words."""
+    products = np.ones(len(judged), np.int64)
+    for side, (firsts, lasts) in zip(sides, _part(spans, judged), strict=True):
+        products *= side.offsets[lasts] - side.offsets[firsts]
+    ends = np.flatnonzero(np.diff(np.cumsum(products) // _PRODUCTS)) + 1
+    if len(judged):
+        yield from np.split(judged, ends)

@@ -185,9 +185,11 @@ def best_beads(
     Returns:
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
-    best = np.full((int(kinds.sources.max()) + 1, widest_row(band)), NO_PATH)
+    # The scores of the last rows are enough, so rows take turns.
+    kept, widest = int(kinds.sources.max()) + 1, widest_row(band)
+    best, places = np.full(kept * widest, NO_PATH), np.arange(len(band.low)) % kept * widest
     back = np.empty(int(band.begins[-1]), dtype=np.uint8)
-    search(band, kinds, [*scorers, partial(advance, band, kinds, best, back)], told)
+    search(band, kinds, [*scorers, partial(advance, band, kinds, best, places, back)], told)
     return back
 
 
@@ -259,6 +261,7 @@ def advance(
     band: Band,
     kinds: Kinds,
     best: np.ndarray,
+    places: np.ndarray,
     back: np.ndarray,
     first: int,
     last: int,
@@ -269,8 +272,9 @@ def advance(
     Args:
         band: The positions.
         kinds: The kinds of beads.
-        best: Scores of the best paths of the last rows, as a ring buffer, float64
-            ``[rows kept, widest row]``; these rows are written.
+        best: Scores of the best paths to the positions of the last rows, or of all rows, float64;
+            those of these rows are written.
+        places: Where the scores of each row begin there, int64 ``[row]``.
         back: The last bead of the best path to each position, uint8 ``[position]``; these rows are
             written.
         first: The first row; those before it are done.
@@ -278,7 +282,6 @@ def advance(
         scores: Score of each kind of bead that ends at each position of these rows, as in
             `ForRows`.
     """
-    kept = best.shape[0]
     begin = band.begins[first]
     for row in range(first, last):
         low = band.low[row]
@@ -293,14 +296,14 @@ def advance(
                 at = position - kinds.targets[kind]
                 if before < 0 or at < band.low[before] or at >= band.high[before]:
                     continue
-                score = best[before % kept, at - band.low[before]]
+                score = best[places[before] + at - band.low[before]]
                 if score <= NO_PATH:
                     continue
                 score += scores[place + position - begin, kind]
                 if score > highest:
                     highest = score
                     last_kind = kind
-            best[row % kept, position - low] = highest
+            best[places[row] + position - low] = highest
             back[place + position] = last_kind
 
 

@@ -33,10 +33,8 @@ def every_path(rows, columns, score):
     ]
 
 
-def beads_of(close):
-    return list(
-        zip(close.rows.tolist(), close.positions.tolist(), close.kinds.tolist(), strict=True)
-    )
+def beads_of(close, band):
+    return list(zip(*(part.tolist() for part in (*close.ends(band), close.kinds)), strict=True))
 
 
 @pytest.mark.parametrize("held", [1, 1 << 19])
@@ -53,12 +51,11 @@ def test_close_beads_are_those_of_all_paths_within_the_margin(rows, columns, gai
         for bead in path:
             wanted[bead] = min(wanted.get(bead, np.inf), best - total)
     wanted = {bead: behind for bead, behind in sorted(wanted.items()) if behind <= margin}
-    assert beads_of(close) == list(wanted)
+    assert beads_of(close, band) == list(wanted)
     np.testing.assert_allclose(np.maximum(close.behind, 0), list(wanted.values()), atol=1e-9)
     own = [bead for bead, behind in zip(wanted, close.behind, strict=True) if behind == -np.inf]
     assert (best, tuple(own)) in [(pytest.approx(total), path) for total, path in paths]
-    places = close.rows * (columns + 1) + close.positions
-    np.testing.assert_array_equal(close.scores, scores[places, close.kinds])
+    np.testing.assert_array_equal(close.scores, scores[close.cells, close.kinds])
 
 
 @given(rows=sizes, columns=sizes, gains=drawn, others=drawn, most=st.sampled_from([1, 4, 10_000]))
@@ -68,10 +65,9 @@ def test_the_best_path_of_close_beads_is_the_best_of_all_their_paths(
     band, _, score = scored(rows, columns, gains)
     close = close_beads(band, KINDS, [score], 3.01, most)
     again = scored(rows, columns, others)[1]
-    kept = set(beads_of(close))
+    kept = set(beads_of(close, band))
     wanted = max(total for total, path in every_path(rows, columns, again) if kept >= set(path))
-    places = close.rows * (columns + 1) + close.positions
-    path = best_of_close(band, KINDS, close, again[places, close.kinds])
+    path = best_of_close(band, KINDS, close, again[close.cells, close.kinds])
     row = position = total = 0
     for kind in path:
         row, position = row + SIZES[kind][0], position + SIZES[kind][1]
@@ -89,15 +85,17 @@ def test_the_best_path_and_so_many_other_beads_are_kept(gains, most, held):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beads, "SCORES_HELD", held)
         close = close_beads(band, KINDS, [score], 9.01, most)
-    distances = dict(zip(beads_of(every), every.behind.tolist(), strict=True))
+    distances = dict(zip(beads_of(every, band), every.behind.tolist(), strict=True))
     own = {bead for bead, behind in distances.items() if behind == -np.inf}
     near = sorted(set(distances) - own, key=lambda bead: (distances[bead], *(-at for at in bead)))
-    assert beads_of(close) == sorted(own.union(near[:most]))
+    assert beads_of(close, band) == sorted(own.union(near[:most]))
 
 
 def test_of_close_beads_with_equal_scores_the_first_kind_is_taken():
-    band, scores, score = scored(1, 1, [0])
-    path = best_of_close(band, KINDS, close_beads(band, KINDS, [score], 1.0, 10), scores[:, 0])
+    band, _, score = scored(1, 1, [0])
+    close = close_beads(band, KINDS, [score], 1.0, 10)
+    assert len(close.cells) == 5
+    path = best_of_close(band, KINDS, close, np.zeros(5))
     assert [SIZES[kind] for kind in path] == [(1, 1)]
 
 
