@@ -204,6 +204,14 @@ def test_of_sentences_that_are_repeated_none_is_lost(model, counts, order):
     assert ((3,), (3,)) in spans(path)
 
 
+def test_an_aligner_that_has_seen_no_word_loses_no_sentence():
+    seen = fit(plain_table([("", "")]), HmmConfig())
+    source, target, _ = document(1_000, 10)
+    words = words_of(source, target)
+    path = align_by_words(words, align_by_length(words), seen)
+    assert (path.sources.sum(), path.targets.sum()) == (len(words.source), len(words.target))
+
+
 def test_a_bead_with_a_side_without_words_gains_nothing(model):
     pairs = [sentence(number) for number in range(1_000, 1_010)]
     source, target = [side for side, _ in pairs], [side for _, side in pairs]
