@@ -50,8 +50,8 @@ LIKELIHOOD_WEIGHT = 0.08
 COVERED_WEIGHT = 0.12
 UNCOVERED_WEIGHT = 0.03
 """Weights of the evidence of links (`models.sentences.linked_beads`), each of the sum of both
-directions in nats. Strict F1 changes by at most 0.1 on average if either of the first two is a third
-larger or smaller; without a cost for words that have no partner, it is 0.9 lower."""
+directions in nats. Strict F1 changes by at most 0.1 on average if either of the first two is a
+third larger or smaller; without a cost for words that have no partner, it is 0.9 lower."""
 
 ENCODER_WEIGHT = 32.0
 """Weight of a bead's gain by vectors (`transforms.kernels.sentences.embedded`), without words.

@@ -1,7 +1,7 @@
 """The job ``bitext``: document pairs become sentence pairs."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import apache_beam as beam
 import pyarrow as pa
@@ -23,7 +23,7 @@ from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
-from pairweave.pipelines.run.beside_output import BesideFile, check_beside
+from pairweave.pipelines.run.beside_output import BesideFile, check_beside, files_read
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
@@ -108,7 +108,8 @@ def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
     wanted, output = run.options.beads, run.options.output
     if wanted is None:
         return []
-    check_beside("beads", wanted, output, set(files_read(run)))
+    inputs = {file.path for file in run.plan.files}.union(files_read(run.options))
+    check_beside("beads", wanted, output, inputs)
     units = [unit.index for unit in run.plan.units]
     return [BesideFile(wanted, lambda: bead_files.collect(files.absolute(output), units))]
 
@@ -121,17 +122,6 @@ def check_run(run: Run[BitextOptions]) -> None:
                 f"{unit.file}: bitext reads tables of document pairs as .jsonl, .parquet or .tsv, "
                 f"but this is {unit.format}"
             )
-
-
-def files_read(run: Run[BitextOptions]) -> Iterator[str]:
-    """Yield the absolute paths of all files that a run reads."""
-    for plan in (run.plan, run.need(PARALLEL_TEXT)):
-        yield from (file.path for file in (plan.files if plan is not None else ()))
-    for pattern in run.options.exclude:
-        yield from map(files.absolute, files.match(pattern))
-    if run.options.given_model is not None:
-        directory = files.absolute(run.options.given_model)
-        yield from (files.join(directory, name) for name in files.list_names(directory))
 
 
 def graph(pipeline: beam.Pipeline, run: Run[BitextOptions], wanted: frozenset[int]) -> None:

@@ -52,6 +52,7 @@ class NightConfig:
         values: The file's keys, without those of single corpora.
         own: The keys of each corpus.
         inputs: The corpora as the job would read them.
+        options: The job's options with all corpora, but for its output.
         settings: The facts that determine the rows of a pair (`settings_of`).
         gates: Limits of the quality gates.
         look: Which lines are looked at for the gate ``max_findings`` (the option ``check``); None
@@ -65,6 +66,7 @@ class NightConfig:
     values: Values
     own: tuple[Values, ...]
     inputs: tuple[CorpusInput, ...]
+    options: GraphOptions
     settings: Values
     gates: Gates
     look: str | None
@@ -119,7 +121,9 @@ def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightC
     around, corpora = _corpora(values, kind)
     inputs = corpora_of(options)
     settings = settings_of(job, options)
-    return NightConfig(path, job, kind, around, corpora, inputs, settings, gates, look, growth)
+    return NightConfig(
+        path, job, kind, around, corpora, inputs, options, settings, gates, look, growth
+    )
 
 
 def _look_of(options: GraphOptions, gates: Gates) -> str | None:

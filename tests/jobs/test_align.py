@@ -97,14 +97,18 @@ def test_copies_beside_different_texts_are_refused_before_the_run(directory):
         ("/proc/links.txt", "no file can be written in /proc"),
         ("model", "is a directory"),
         ("corpus.de", "is an input and would be overwritten"),
+        ("held_out", "is an input and would be overwritten"),
+        ("model/about.json", "is an input and would be overwritten"),
         ("refused/report.html", "the run writes report.html itself"),
         ("refused/rejects/x", "the run writes rejects/x itself"),
         ("refused/symbols.txt", "the run writes symbols.txt itself"),
     ],
 )
 def test_a_path_that_cannot_be_written_is_found_before_the_run(directory, path, message):
+    (directory / "held_out").write_text("no such line\n")
     arguments = ("align", *sides("corpus"), *LANGS, "--model", "model", "--output", "refused")
-    status, _, errors = runs.run_here(*arguments, "--pharaoh", path, cwd=directory)
+    words = ("--exclude", "held_out", "--pharaoh", path)
+    status, _, errors = runs.run_here(*arguments, *words, cwd=directory)
     assert status == 2
     assert re.search(f"--pharaoh {path}: {message}", errors), errors
     assert len(without_warnings(errors)) == 1

@@ -20,6 +20,7 @@ from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
+from pairweave.pipelines.run.beside_output import files_read
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
@@ -131,7 +132,9 @@ def _files(
     outputs.require_no_input_inside(options.output, paths)
     places = (options.launches, options.metrics, options.lineage)
     written = [place for place in places if place is not None and not monitoring.is_url(place)]
-    require_outputs_apart([config.path, options.takedown, *paths], written)
+    if written:
+        paths += files_read(config.options)
+        require_outputs_apart([config.path, options.takedown, *paths], written)
     return inputs
 
 

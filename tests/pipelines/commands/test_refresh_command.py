@@ -209,6 +209,15 @@ def test_a_file_that_the_night_reads_is_no_place_for_what_it_writes(directory, o
     assert (directory / name).read_bytes() == before
 
 
+def test_a_file_that_only_the_job_reads_is_no_such_place_either(directory):
+    (directory / "held_out").write_text("no such line\n")
+    nightly.write_config(directory, of=HELP, more="exclude: held_out\n")
+    status, _, errors = nightly.night(directory, "--metrics", "held_out", table="other")
+    assert status == 2
+    assert "held_out: is named twice" in errors
+    assert (directory / "held_out").read_text() == "no such line\n"
+
+
 def test_two_outputs_of_a_night_have_names_of_their_own(directory):
     words = ("--metrics", "night", "--lineage", directory / "night")
     status, _, errors = nightly.night(directory, *words)
