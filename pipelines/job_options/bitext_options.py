@@ -56,7 +56,7 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
     paragraphs: Literal["weigh", "first", "none"] = Field(
         "weigh",
         description="paragraphs: weigh, their ends have a cost inside a pair; first, they are "
-        "aligned with each other, and sentences only within them; none, they are ignored",
+        "aligned with each other, and sentences within them; none, they are ignored",
         json_schema_extra={**UNSAID, **in_short("role of paragraphs (default weigh)")},
     )
     model: Annotated[str | None, MODEL] = Field(
