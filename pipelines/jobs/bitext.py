@@ -20,10 +20,11 @@ from pairweave.models.sentences.document_reading import DocumentSettings, is_tab
 from pairweave.models.similarity.similarity_options import options_of_scorer
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.options.base import FITTING
+from pairweave.pipelines.options.named_files import files_read
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
-from pairweave.pipelines.run.beside_output import BesideFile, check_beside, files_read
+from pairweave.pipelines.run.beside_output import BesideFile, check_beside
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run

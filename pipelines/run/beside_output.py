@@ -2,18 +2,16 @@
 
 import dataclasses
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.options.named_files import files_read
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import Use, places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.line_files.link_lines import LinesOf, check_copies, collect_lines
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.storage.whole_files import write_packed
 
 _LEADING = ("pairs", "source")
@@ -35,26 +33,6 @@ class BesideFile:
     def write(self) -> None:
         """Write the file, compressed according to its name."""
         write_packed(self.path, self.content())
-
-
-def files_read(options: GraphOptions) -> Iterator[str]:
-    """Yield the absolute paths of the files that a job's options name, besides its corpora.
-
-    Those of a directory, such as that of a model, are yielded one by one.
-    """
-    own = options.corpus_kind().model_fields
-    for place in places_of(options):
-        path = files.absolute(place.path)
-        if place.option in own or is_data_set(place.path):
-            continue
-        if place.use is Use.FILES:
-            yield from map(files.absolute, files.match(place.path))
-        elif place.use in (Use.FILE, Use.MODEL):
-            is_directory = Path(path).is_dir()
-            if not is_directory:
-                yield path
-            if is_directory or files.is_uri(path):
-                yield from (files.join(path, name) for name in files.list_names(path))
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.engines import engine_flags, engines
+from pairweave.pipelines.options.named_files import files_read
 from pairweave.pipelines.process import interrupt, monitoring, terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
@@ -20,7 +21,6 @@ from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
-from pairweave.pipelines.run.beside_output import files_read
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
