@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pydantic
 from pydantic.fields import FieldInfo
 
-from pairweave.transforms.option_marks import mark_of
-
 
 class Use(enum.Enum):
     """The kind of thing at a place that an option names."""
@@ -169,9 +167,6 @@ def role_of(field: FieldInfo) -> Role | None:
 
 def metavar_of(field: FieldInfo) -> str | None:
     """Return the name of an option's value in the help; None for the name of its type."""
-    own = mark_of(field, "metavar")
-    if own is not None:
-        return str(own)
     role = role_of(field)
     if role is not None:
         return role.metavar

@@ -1,7 +1,11 @@
-"""Options with a fixed set of values."""
+"""Options whose values are a fixed set, or have a form."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import pydantic
+from pydantic_core import PydanticCustomError
 
 from pairweave.transforms.errors import ConfigError
 
@@ -33,3 +37,24 @@ def unknown_choice(option: str, value: object, names: Sequence[str]) -> str:
     return (
         f"{option} {value!r} is unknown; did you mean {near[0]!r}? It is one of {', '.join(names)}"
     )
+
+
+def has_form(
+    pattern: str, expected: str, meant: Callable[[str], str | None] | None = None
+) -> pydantic.AfterValidator:
+    """Return the annotation of an option whose values match a pattern.
+
+    Args:
+        pattern: Matches each value as a whole (RE).
+        expected: What the values look like, for messages.
+        meant: Returns the value that was probably meant by another one, if it is known.
+    """
+
+    def check(value: str) -> str:
+        if re.fullmatch(pattern, value):
+            return value
+        better = meant(value) if meant is not None else None
+        context = {"expected": expected, "advice": f"; write {better}" if better else ""}
+        raise PydanticCustomError("form", "must be {expected}{advice}", context)
+
+    return pydantic.AfterValidator(check)

@@ -20,6 +20,7 @@ from pairweave.transforms.option_marks import (
     Marks,
     listed_before,
 )
+from pairweave.transforms.option_values import has_form
 
 HeadName = Literal[
     "softmax", "entmax15", "argmax", "itermax", "match", "ot", "unbalanced_ot", "partial_ot"
@@ -36,11 +37,18 @@ MOST_BATCH_PIECES = 1 << 24
 BatchPieces = Annotated[int, Field(ge=1, le=MOST_BATCH_PIECES)]
 
 Device = Annotated[
-    str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N")
+    str,
+    has_form(r"auto|cpu|cuda(:\d+)?", "auto, cpu, cuda or cuda:N"),
+    Field(description="auto, cpu, cuda or cuda:N"),
 ]
 
-ACCELERATOR = r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$"
-Accelerator = Annotated[str, Field(pattern=ACCELERATOR)]
+Accelerator = Annotated[
+    str,
+    has_form(
+        r"type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*",
+        "such as type:nvidia-l4;count:1;install-nvidia-driver",
+    ),
+]
 """Beam's notation for the accelerator that a step asks for."""
 
 IN_NAME: Marks = {"in_name": True}

@@ -136,7 +136,7 @@ class SimilarityOptions(SimilarityConfig, SimilarityEncoderOptions):
         le=200,
         description="yisi2: also compare the vectors of each of the last N layers, in one pass: a "
         "column yisi2_layer_NUMBER for each, for filter --score_field in a run from this one",
-        json_schema_extra={"metavar": "N", **_OF_YISI},
+        json_schema_extra=_OF_YISI,
     )
     long_pairs: LongPairs = Field(
         "windows",

@@ -14,12 +14,17 @@ from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import SyntaxName
 from pairweave.transforms.metrics.measured import Metric
+from pairweave.transforms.option_values import has_form
 from pairweave.transforms.storage.json_files import first_problem
 from pairweave.transforms.storage.yaml_files import read_yaml
 
-_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-
-Name = Annotated[str, Field(pattern=_NAME, max_length=100)]
+Name = Annotated[
+    str,
+    has_form(
+        "[A-Za-z0-9][A-Za-z0-9_.-]*", "a name of ASCII letters, digits, dots, hyphens, underscores"
+    ),
+    Field(max_length=100),
+]
 
 
 class StreamedTags(Config):

@@ -21,8 +21,6 @@ import pydantic
 from pairweave.pipelines.command_line import mistaken_paths, outputs, plugin_help
 from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS, options_of
 from pairweave.pipelines.options.base import (
-    LANGUAGE,
-    PATTERN_TEXTS,
     InputOptions,
     Options,
     PlannedOptions,
@@ -34,7 +32,6 @@ from pairweave.transforms.option_marks import GIVES_PAIRS, IN_SHORT, mark_of
 from pairweave.transforms.option_places import is_list_of_blocks, metavar_of
 from pairweave.transforms.storage import object_stores
 from pairweave.transforms.storage.yaml_files import read_yaml
-from pairweave.transforms.text.language_names import tag_of
 
 Model = TypeVar("Model", bound=Options)
 
@@ -572,12 +569,11 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
             f'{place}: read as {str(value).lower()}; put the language in quotes, as in "{example}"'
         )
     context = problem.get("ctx", {})
+    if kind == "form":
+        return f"{place}: must be {context['expected']}, got {value!r}{context['advice']}"
     own = context.get("error")  # a message of this project, not of Pydantic
-    pattern = context.get("pattern")
-    text = _STRUCTURES.get(kind, problem["msg"].lower())
-    text = str(own) if own else PATTERN_TEXTS.get(pattern, text)
-    meant = tag_of(value) if pattern == LANGUAGE and isinstance(value, str) else None
-    advice = f"; write {meant}" if meant else ""
+    text = str(own) if own else _STRUCTURES.get(kind, problem["msg"].lower())
+    advice = ""
     if kind == "string_type" and isinstance(value, bool | int | float | dt.date):
         advice = "; put the text in quotes"
     return f"{place}: {text}, got {value!r}{advice}"

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
-
+from pairweave.models.encoder.encoder_options import Device
 from pairweave.pipelines.ablation.ablation_config import read_ablation, split_unit
 from pairweave.pipelines.ablation.comparison import (
     REPORT,
@@ -36,8 +35,7 @@ def main(
     ],
     only: Annotated[Patterns, "units to train, ARM/SEED (default: all that are not finished)"] = (),
     device: Annotated[
-        str,
-        Field(pattern="^(auto|cpu|cuda(:[0-9]+)?)$"),
+        Device,
         "cpu, cuda or cuda:N (default: a GPU if there is one)",
     ] = "auto",
     precision: Annotated[

@@ -10,7 +10,7 @@ from pairweave.pipelines.options.corpus_options import FieldOptions
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.option_marks import SHAPES_TEXT, gives_pairs
-from pairweave.transforms.option_places import CORPUS_FILES, MODEL
+from pairweave.transforms.option_places import CORPUS_FILES, MODEL, Metavar
 from pairweave.transforms.suggestions.suggestion_options import split_words
 from pairweave.transforms.units import FileLimitOptions
 
@@ -57,8 +57,9 @@ class CheckOptions(FormatOptions, FileLimitOptions, FieldOptions, Options):
         description="fitted aligner; with its links, stretches of 20 lines that do not belong "
         "together are found, without them those of 50",
     )
-    fail_on: Annotated[tuple[KindName, ...], pydantic.BeforeValidator(split_words)] = Field(
+    fail_on: Annotated[
+        tuple[KindName, ...], pydantic.BeforeValidator(split_words), Metavar("KIND")
+    ] = Field(
         (),
         description=f"end with exit status 1 if one of these is found: {', '.join(KINDS)}",
-        json_schema_extra={"metavar": "KIND"},
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Patterns
 from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.option_marks import UNSAID, listed_after, not_by
-from pairweave.transforms.option_places import FILE_OF_LAUNCHER
+from pairweave.transforms.option_places import FILE_OF_LAUNCHER, Metavar
 from pairweave.transforms.tags.injection_options import TagOptions
 
 
@@ -20,12 +20,12 @@ class DrawnTagOptions(TagOptions, PhraseOptions):
         "XLF_OPENG,1, html <b>, raw with the names of --tag_profile, or a --template",
         json_schema_extra=listed_after("unaligned_words"),
     )
-    template: Patterns = Field(
+    template: Annotated[Patterns, Metavar("TAG")] = Field(
         (),
         max_length=3,
         description="with --representation template: forms of opening, closing and self-closing "
         "tags, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
-        json_schema_extra={"metavar": "TAG", **UNSAID, **listed_after("representation")},
+        json_schema_extra={**UNSAID, **listed_after("representation")},
     )
     tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,

@@ -12,13 +12,10 @@ from typing import Annotated, ClassVar, Literal, get_args
 import pydantic
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_options import ACCELERATOR
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
-from pairweave.pipelines.process.memory import SIZE
 from pairweave.transforms.config import Config, Seed
-from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.option_marks import (
     AGREES,
     NOT_OF_FUNCTIONS,
@@ -44,24 +41,30 @@ from pairweave.transforms.option_places import (
     TRANSLATOR,
     Metavar,
 )
+from pairweave.transforms.option_values import has_form
 from pairweave.transforms.screen_options import ScreenLimits
+from pairweave.transforms.text.language_names import tag_of
 from pairweave.transforms.units import FileLimitOptions, Notice
-
-LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
-PATTERN_TEXTS = {
-    ACCELERATOR: "must be such as type:nvidia-l4;count:1;install-nvidia-driver",
-    DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
-    LANGUAGE: "must be a language tag such as en or pt-BR",
-    SIZE: "must be a size with its unit, such as 2GiB or 512MiB",
-}
-"""Messages for values that do not match a pattern."""
 
 FITTED_MODEL = in_short("fitted aligner to use (default: fit one on the input)")
 
 Workers = Annotated[int, Field(ge=1, le=32_768)]
 """A number of workers; Flink has no more slots for a job."""
 
-Language = Annotated[str, Field(pattern=LANGUAGE), Metavar("TAG")]
+Language = Annotated[
+    str,
+    has_form(
+        "[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", "a language tag such as en or pt-BR", meant=tag_of
+    ),
+    Metavar("TAG"),
+]
+
+Size = Annotated[
+    str,
+    has_form(r"\d+(\.\d+)? ?[KMGT]i?B", "a size with its unit, such as 2GiB or 512MiB"),
+    Metavar("SIZE"),
+]
+"""A size of memory; `pairweave.pipelines.process.memory.parse_size` reads it."""
 
 
 def _listed(value: object) -> object:
@@ -250,7 +253,14 @@ class SegmenterOptions(Options):
 
 
 TranslatorName = Annotated[
-    str | None, TRANSLATOR, Field(pattern=r"^(ctranslate2|transformers):.+$")
+    Annotated[
+        str,
+        has_form(
+            "(ctranslate2|transformers):.+", "ctranslate2:DIRECTORY or transformers:DIRECTORY"
+        ),
+    ]
+    | None,
+    TRANSLATOR,
 ]
 """A translator by its backend and its place (`models.translators.translator.parse_translator`)."""
 
@@ -372,13 +382,12 @@ class GraphOptions(PlannedOptions):
         "of an encoder or a translator; does not change the output; not for dataflow",
         json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
-    memory: str | None = Field(
+    memory: Size | None = Field(
         None,
-        pattern=SIZE,
         description="local: memory that the run may use, such as 2GiB (default the container's "
         "limit, or the machine's); fewer workers run where it is short, and the output stays the "
         "same",
-        json_schema_extra={"metavar": "SIZE", **UNPLANNED, **OF_COMMAND},
+        json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
     attempts: int = Field(
         2,

@@ -15,9 +15,6 @@ REMEDY = (
 )
 """Advice if memory runs out."""
 
-SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
-"""Pattern of a size with its unit, such as 2GiB."""
-
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
 
@@ -43,7 +40,7 @@ class Limit:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size with its unit (`SIZE`).
+    """Return the bytes of a size with its unit, such as 2GiB.
 
     >>> parse_size("2GiB"), parse_size("1.5 MB")
     (2147483648, 1500000)

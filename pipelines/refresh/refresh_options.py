@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Label, Options, OutputOptions
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
-from pairweave.transforms.option_places import FILE, OUTPUT_FILE, OUTPUT_OR_URL, TABLE
+from pairweave.transforms.option_places import FILE, OUTPUT_FILE, OUTPUT_OR_URL, TABLE, Metavar
 
 
 class RefreshOptions(EngineOptions, OutputOptions, Options):
@@ -61,12 +61,11 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         description="fit the table's own models anew to all that it holds now, and make all rows "
         "anew with them, in one version; the key refit_growth of the file does so by itself",
     )
-    accept: Label | None = Field(
+    accept: Annotated[Label | None, Metavar("REASON")] = Field(
         None,
         min_length=1,
         description="commit although quality gates fail, for this reason, which the table's "
         "history keeps",
-        json_schema_extra={"metavar": "REASON"},
     )
     metrics: Annotated[str | None, OUTPUT_OR_URL] = Field(
         None,

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import Options, SegmenterOptions
-from pairweave.transforms.option_places import FILE_OF_LAUNCHER, FINISHED_RUNS
+from pairweave.transforms.option_places import FILE_OF_LAUNCHER, FINISHED_RUNS, Metavar
+from pairweave.transforms.option_values import has_form
 from pairweave.transforms.streaming.stream_options import StreamConfig
 
 
@@ -44,10 +45,10 @@ class StreamCommandOptions(StreamedTagOptions):
         description="lines: rows whose text contains a tab or a line break: refuse to go on, "
         "leave_out these rows, or escape every backslash, tab and line break",
     )
-    start: str = Field(
+    start: Annotated[
+        str, has_form("[0-9]+(:[0-9]+)?", "EPOCH or EPOCH:WINDOW, such as 2:0"), Metavar("POSITION")
+    ] = Field(
         "0",
-        pattern=r"^[0-9]+(:[0-9]+)?$",
         description="where to begin, EPOCH or EPOCH:WINDOW from 0, as shown on standard error",
-        json_schema_extra={"metavar": "POSITION"},
     )
     skip: int = Field(0, ge=0, description="rows to leave out from there, already used")

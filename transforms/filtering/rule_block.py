@@ -14,7 +14,7 @@ from pairweave.transforms.filtering.rule_options import (
     SelectionOptions,
 )
 from pairweave.transforms.option_marks import UNSAID, in_short
-from pairweave.transforms.option_places import MODEL
+from pairweave.transforms.option_places import MODEL, Metavar
 from pairweave.transforms.storage.yaml_files import parse_yaml
 
 _OF_SHUFFLE = frozenset(DuplicateConfig.model_fields)
@@ -83,7 +83,9 @@ def _block(value: object) -> object:
 class RuleBlockOptions(Config):
     """Rules that pairs are filtered by."""
 
-    filter: Annotated[RuleBlock | None, pydantic.BeforeValidator(_block)] = Field(
+    filter: Annotated[
+        RuleBlock | None, pydantic.BeforeValidator(_block), Metavar("{RULE: LIMIT, ...}")
+    ] = Field(
         None,
         description="reject pairs by the rules of the job filter, after the screen: a YAML map of "
         "limits, such as '{max_copied: 0.3, detector: cld2}'; {} has that job's limits (default: "
@@ -91,6 +93,5 @@ class RuleBlockOptions(Config):
         json_schema_extra={
             **UNSAID,
             **in_short("rules to reject pairs by, such as '{max_copied: 0.3}'"),
-            "metavar": "{RULE: LIMIT, ...}",
         },
     )

@@ -9,14 +9,17 @@ from pydantic import Field
 from pairweave.transforms.config import Config, Share
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import UNSAID, in_short, not_at_night, values_not_at_night
-from pairweave.transforms.option_places import DETECTOR
-from pairweave.transforms.option_values import dashed
+from pairweave.transforms.option_places import DETECTOR, Metavar
+from pairweave.transforms.option_values import dashed, has_form
 from pairweave.transforms.plugins.filter_rule import PLUGIN_RULES
 from pairweave.transforms.plugins.plugin_kind import NAME
 from pairweave.transforms.storage.yaml_files import parse_yaml
 
-DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
-
+Detector = Annotated[
+    str,
+    DETECTOR,
+    has_form("none|cld2|langid|lingua|fasttext:.+", "none, cld2, langid, lingua or fasttext:FILE"),
+]
 AtLeastZero = Annotated[float, Field(ge=0)]
 
 MOST_PLUGIN_RULES = 12
@@ -106,15 +109,17 @@ class RuleOptions(Config):
     max_word_chars: Annotated[float, Field(ge=1)] = Field(
         20.0, description="maximum mean length of a side's words, in characters; inf for no limit"
     )
-    detector: Annotated[str, DETECTOR] = Field(
+    detector: Detector = Field(
         "none",
-        pattern=DETECTORS,
         description="language detector: cld2, langid, lingua or fasttext:FILE, a model such as "
         "lid.176.ftz (pip install 'pairweave[lang]'); a pair is rejected if a side is reliably "
         "detected as another language",
     )
     plugin_rules: Annotated[
-        dict[str, Limit | None] | None, PLUGIN_RULES, pydantic.BeforeValidator(_limits)
+        dict[str, Limit | None] | None,
+        PLUGIN_RULES,
+        pydantic.BeforeValidator(_limits),
+        Metavar("{RULE: LIMIT, ...}"),
     ] = Field(
         None,
         description="rules of other installed packages, applied after those above: a YAML map of "
@@ -123,7 +128,6 @@ class RuleOptions(Config):
         json_schema_extra={
             **UNSAID,
             **in_short("rules of other installed packages, such as '{shouting: 0.5}'"),
-            "metavar": "{RULE: LIMIT, ...}",
         },
     )
 

@@ -327,16 +327,22 @@ def write_xliff(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     group: tuple[tuple[str, str], str] | None = None
     for row in rows:
         if group != (row.langs, row.corpus):
-            source, target = map(escape_attribute, row.langs)
-            original = escape_attribute(row.corpus)
-            yield (
-                ("</body>\n</file>\n" if group is not None else "")
-                + f'<file original="{original}" source-language="{source}" '
-                f'target-language="{target}" datatype="plaintext">\n<body>\n'
-            ).encode()
+            if group is not None:
+                yield b"</body>\n</file>\n"
             group = (row.langs, row.corpus)
+            yield _opening(*group).encode()
         yield _unit(row).encode()
-    yield (b"</body>\n</file>\n" if group is not None else b"") + b"</xliff>\n"
+    if group is None:  # the standard requires a file element
+        yield _opening(("und", "und"), "").encode()
+    yield b"</body>\n</file>\n</xliff>\n"
+
+
+def _opening(langs: tuple[str, str], corpus: str) -> str:
+    source, target = map(escape_attribute, langs)
+    return (
+        f'<file original="{escape_attribute(corpus)}" source-language="{source}" '
+        f'target-language="{target}" datatype="plaintext">\n<body>\n'
+    )
 
 
 def _is_own(raw: str) -> bool:

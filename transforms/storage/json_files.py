@@ -139,6 +139,7 @@ _EXPECTED: Mapping[str, str] = {
     "less_than": "a number under {lt}",
     "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
+    "form": "{expected}{advice}",
     "string_pattern_mismatch": "text of the form {pattern}",
     "string_too_short": "text that is not empty",
     "too_short": "at least {min_length} of them",

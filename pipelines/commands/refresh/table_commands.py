@@ -19,7 +19,7 @@ from pairweave.pipelines.refresh.upkeep.verify import verify
 from pairweave.transforms.config import Seed
 from pairweave.transforms.counted import counted
 from pairweave.transforms.filtering.mixture import Mixture, read_weights
-from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE
+from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE, Metavar
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -170,7 +170,7 @@ def _export(
     output: Annotated[str, OUTPUT_DIRECTORY, Field(min_length=1), "directory for the shards"],
     weights: Annotated[
         Patterns,
-        Field(json_schema_extra={"metavar": "CORPUS=X"}),
+        Metavar("CORPUS=X"),
         "weight of a corpus, as news=2; 1 for those that are not named, 0 for none",
     ] = (),
     temperature: Annotated[

@@ -1,12 +1,13 @@
 """Options of ``tags encode``, ``decode`` and ``vocabulary``: the form of tags for a model."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import SyntaxName, find_syntax
+from pairweave.transforms.option_places import Metavar
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.symbols.tag_coding import Coding
 from pairweave.transforms.symbols.tag_symbols import Representation
@@ -22,11 +23,10 @@ class SymbolOptions(Options):
         description="symbols for tags: indexed <a_0>, xliff <g id=...>, masked XLF_OPENG,1, html "
         "<b>, or a --template (default indexed)",
     )
-    template: tuple[str, ...] = Field(
+    template: Annotated[tuple[str, ...], Metavar("TAG")] = Field(
         (),
         description="forms of opening, closing and self-closing tags, such as '⟦{index}⟧' "
         "'⟦/{index}⟧' '⟦{index}/⟧'",
-        json_schema_extra={"metavar": "TAG"},
     )
 
     def find(self) -> Representation:

@@ -114,7 +114,10 @@ def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
         (lambda v: project(v, aligner="encoder"), "arms.plain.project: there is no aligner 'encod"),
         (lambda v: project(v, aligner="ibm1"), "hmm, attention or encoder:DIRECTORY"),
         (lambda v: v["tests"]["help"].pop("source"), "tests.help.source: is missing"),
-        (lambda v: v["arms"].update({"a/b": v["arms"]["own"]}), "arms.a/b: expected text of"),
+        (
+            lambda v: v["arms"].update({"a/b": v["arms"]["own"]}),
+            "arms.a/b: expected a name of",
+        ),
     ],
 )
 def test_a_wrong_field_is_named_with_the_file_in_one_line(tmp_path, change, said):

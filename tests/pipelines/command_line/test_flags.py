@@ -181,9 +181,19 @@ def test_a_key_that_is_an_option_of_beam_is_said_to_be_a_flag(tmp_path):
         parse("--config", str(tmp_path / "job.yaml"))
 
 
-def test_an_accelerator_in_other_words_is_refused_with_an_example():
-    with pytest.raises(ConfigError, match="accelerator: must be such as type:nvidia-l4;count:1"):
-        parse("--output", "o", "--accelerator", "nvidia-l4", model=AlignOptions)
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("accelerator", "nvidia-l4", "such as type:nvidia-l4;count:1;install-nvidia-driver"),
+        ("accelerator", "type:nvidia-l4;count:0", "such as type:nvidia-l4;count:1"),
+        ("translator", "marian", "ctranslate2:DIRECTORY or transformers:DIRECTORY"),
+        ("translator", "ctranslate2:", "ctranslate2:DIRECTORY or transformers:DIRECTORY"),
+        ("memory", "two", "a size with its unit, such as 2GiB or 512MiB"),
+    ],
+)
+def test_a_value_of_another_form_is_refused_with_an_example(name, value, expected):
+    with pytest.raises(ConfigError, match=f"^{name}: must be {expected}.*, got '{value}'"):
+        parse("--output", "o", f"--{name}", value, model=SuggestOptions)
 
 
 def test_help_says_what_a_value_is(capsys):

@@ -141,7 +141,7 @@ def test_an_option_that_a_job_declares_again_keeps_its_facts(classes):
         field, role = kind.model_fields[name], role_of(kind.model_fields[name])
         marks = field.json_schema_extra or {}
         return {
-            *marks.keys() - {"metavar", "unsaid", "at", "listed_after", "listed_before", "not_by"},
+            *marks.keys() - {"unsaid", "at", "listed_after", "listed_before", "not_by"},
             *(["role"] if role else []),
         }
 

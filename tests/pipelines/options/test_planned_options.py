@@ -16,7 +16,7 @@ class MarkedOptions(Options):
     plain: int = 1
     place: int = Field(1, json_schema_extra=UNPLANNED)
     digested: int = Field(1, json_schema_extra=PLANNED_OTHERWISE)
-    later: int = Field(1, json_schema_extra={"metavar": "N", **UNSAID})
+    later: int = Field(1, json_schema_extra=UNSAID)
 
 
 @pytest.mark.parametrize(
