@@ -21,6 +21,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -183,6 +184,9 @@ def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
     """
     # Not at the top: the version of the package that is compiled is not always installed.
     from pairweave.pipelines.jobs import align, augment, bitext, filter, fit, suggest  # noqa: F401
+    from pairweave.pipelines.process import descendants
+
+    descendants.die_with_parent(os.getppid(), signal.SIGTERM)
 
     # A library that has logged while it was imported has made Python show all that is logged.
     logging.getLogger().handlers.clear()
@@ -201,7 +205,12 @@ def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
     context = multiprocessing.get_context("fork")
     running: dict[Future[None], str] = {}
     done = 0
-    with ProcessPoolExecutor(2 * len(os.sched_getaffinity(0)), mp_context=context) as processes:
+    with ProcessPoolExecutor(
+        2 * len(os.sched_getaffinity(0)),
+        mp_context=context,
+        initializer=descendants.die_with_parent,
+        initargs=(os.getpid(),),
+    ) as processes:
         while order.is_active():
             for name in order.get_ready():
                 running[processes.submit(_run, *lines[name], *_output(name, directory))] = name

@@ -4,8 +4,10 @@ import importlib.metadata
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -192,3 +194,28 @@ def test_the_images_are_built_with_it(file):
     # At the end of the line: with the optimization that Numba has by itself.
     assert re.search(r"compile_wheel\.py /pure/\*\.whl /wheels$", text, re.MULTILINE)
     assert "NUMBA_CPU" not in text
+
+
+def test_a_stopped_compilation_leaves_no_process(tmp_path):
+    tree = copy_sources(tmp_path / "tree")
+    command = [sys.executable, str(FOLDER / "compile_kernels.py"), str(tree), "--runs", "fit"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+    ) as compiling:
+        while "compiling kernels" not in compiling.stdout.readline():
+            assert compiling.poll() is None
+        time.sleep(2)  # until the workers run
+        compiling.terminate()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(compiling.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(compiling.pid, signal.SIGKILL)
+    pytest.fail("processes of the compilation still run")
