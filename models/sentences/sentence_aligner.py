@@ -66,9 +66,6 @@ _LEAST_HALF = 40
 _POSTERIOR_HALF = 20
 """Half the width of the band in which a bead's probability is computed."""
 
-_LONGEST = 1_500
-"""Number of words of a bead's side above which the first pass treats lengths as equal."""
-
 
 Gains = Callable[[Band], embedded.Embedded | piecewise.Piecewise]
 """Returns the values from which the gains of the beads within a band are computed: vectors of
@@ -130,10 +127,12 @@ class DocumentWords:
         """Return the model of lengths."""
         target_lengths = np.diff(self.target.offsets)
         most = int(FIRST_KINDS.targets.max())
-        longest = min(int(target_lengths.max(initial=0)) * most, _LONGEST)
+        longest = min(int(target_lengths.max(initial=0)) * most, lengths.LONGEST)
+        mean = float(self.target.offsets[-1]) / max(len(self.target), 1)
         return lengths.LengthModel(
             lengths.chance_lengths(target_lengths, most, longest),
             np.array([math.lgamma(count + 1) for count in range(longest + 1)]),
+            1.0 / (max(mean, 1.0) + 1.0),
         )
 
     def as_kernels_take_it(self) -> Document:

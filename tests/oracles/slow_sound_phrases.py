@@ -15,6 +15,7 @@ FAMILIES = [
     *(("〈", "〉"), ("【", "】")),
     *((marks, marks) for marks in ('"“”„‟＂', "«»", "‹›", SINGLE)),
 ]
+INVISIBLE = r"\p{Default_Ignorable_Code_Point}"
 WIDE = "。．｡।۔։။።។៕？！؟፧"
 DEPTH = 32
 PARTICLES = {*"がでとにのはへもを", "から", "まで", "より"}
@@ -53,8 +54,14 @@ def mark_of(letter):
     return category if category in ("Ps", "Pe", "Pd") else "other"
 
 
+def shown(token):
+    """Return a token without invisible characters at its edges, if any other is left."""
+    return regex.sub(rf"^{INVISIBLE}+(?!{INVISIBLE}|$)|(?<!^|{INVISIBLE}){INVISIBLE}+$", "", token)
+
+
 def edge_of(token, *, last):
     """Return the mark that a token begins or ends with; None for none."""
+    token = shown(token)
     if not token:
         return None
     letter = token[-1 if last else 0]
@@ -94,7 +101,7 @@ def enclosures(text, tokens):
 
 def may_end(text, start, end):
     """Tell whether a sentence may end with a token, by the text before its end."""
-    token = text[start:end]
+    token = shown(text[start:end])
     mark = mark_of(token[-1])
     if mark in OTHERS[1:3] or (mark == OTHERS[0] and token[-1] in WIDE):
         return True
@@ -116,18 +123,18 @@ def sentences(text, tokens):
     begun, count, stop, before_end = [], 0, None, None
     closing = "".join(marks for _, marks in FAMILIES)
     for start, end in tokens:
-        token = text[start:end]
+        token = shown(text[start:end])
         if not token:
             begun.append(count)
             continue
         closes = token[0] in closing and not any(map(is_word, token)) and start == before_end
         if stop is not None and not closes:
             small = category_of(token[0]) == "Ll"
-            count += text[stop] in WIDE or (start > before_end and not small)
+            count += stop in WIDE or (start > before_end and not small)
             stop = None
         begun.append(count)
         if stop is None and may_end(text, start, end):
-            stop = end - 1
+            stop = token[-1]
         before_end = end
     return begun
 
@@ -135,12 +142,12 @@ def sentences(text, tokens):
 def is_attached(text, tokens, number):
     """Tell whether a token is attached to the one before it, and so begins no tag."""
     start, end = tokens[number]
-    token = text[start:end]
-    shown = [other for other in range(number) if tokens[other][0] < tokens[other][1]]
-    if not token or not any(map(is_word, token)) or not shown or tokens[shown[-1]][1] != start:
+    token = shown(text[start:end])
+    earlier = [other for other in range(number) if tokens[other][0] < tokens[other][1]]
+    if not token or not any(map(is_word, token)) or not earlier or tokens[earlier[-1]][1] != start:
         return False
-    before = text[start - 1]
-    closes = shown[-1] in {closing for _, closing in enclosures(text, tokens)}
+    before = shown(text[slice(*tokens[earlier[-1]])])[-1]
+    closes = earlier[-1] in {closing for _, closing in enclosures(text, tokens)}
     hiragana = r"[\u3041-\u309f]"
     if not is_word(token[0]):
         return is_word(before) and (token[0] in SINGLE or token[0] in OTHERS[6])

@@ -27,10 +27,10 @@ Values = Mapping[str, np.ndarray]
 Mask = np.ndarray
 
 FULL_STOPS = f".\u0965\u0f0d\u2026{sentence_marks.FULL_STOPS}"
-QUESTIONS = f"?\u2e2e{sentence_marks.QUESTIONS}"
+QUESTIONS = f"?\u037e\u2e2e{sentence_marks.QUESTIONS}"
 EXCLAMATIONS = f"!{sentence_marks.EXCLAMATIONS}"
 PAUSES = f":;,{sentence_marks.COLONS}{sentence_marks.SEMICOLONS}{sentence_marks.COMMAS}"
-"""Characters that end sentences, in classes; a Greek question mark counts as a pause."""
+"""Characters that end sentences, in classes. In Greek, a semicolon is a question mark."""
 
 
 class RuleConfig(RuleOptions):
@@ -73,6 +73,7 @@ class Sides:
         signs: Their brackets and traces of a wrong encoding.
         same_script: Whether the languages of a pair share a script or are unknown ``[pair]``.
         known: Whether the script of each side's language is known ``[2][pair]``.
+        greek: Whether each side's language is written in Greek ``[2][pair]``.
     """
 
     def __init__(self, pairs: pa.Table | pa.RecordBatch) -> None:
@@ -83,6 +84,7 @@ class Sides:
         unknown = (bits[0] == 0) | (bits[1] == 0)
         self.same_script: Mask = unknown | ((bits[0] & bits[1]) != 0)
         self.known = [each != 0 for each in bits]
+        self.greek = [each == scripts.script_bits(("Greek",)) for each in bits]
         foreign = np.where(unknown, np.uint64(0), bits[1] & ~bits[0])
         none = np.zeros_like(foreign)
         self.texts = [texts_of(pairs.column(side)) for side in ("source", "target")]
@@ -193,13 +195,18 @@ def end_mismatch(sides: Sides) -> Values:
     0: both end with the same class of mark (full stop, question mark, exclamation mark, pause,
     none); 0.5: one has a full stop and the other none of these; 1: anything else.
     """
-    properties = codepoints.all_properties()
-    source, target = (
-        _END_CLASSES[characters.last_characters(*texts, properties)] for texts in sides.texts
-    )
+    source, target = map(_final_classes, sides.texts, sides.greek)
     half = (source + target == 1) & (source != target)
     values = np.where(source == target, 0.0, np.where(half, 0.5, 1.0))
     return {"end_mismatch": values.astype(np.float32)}
+
+
+def _final_classes(texts: tuple[np.ndarray, np.ndarray], greek: Mask) -> np.ndarray:
+    """Return the class of the final mark of each text, int8 ``[text]``; 0 for none."""
+    last = characters.last_characters(*texts, codepoints.all_properties())
+    classes = _END_CLASSES[last]
+    classes[greek & (last == ord(";"))] = _END_CLASSES[ord("?")]
+    return classes
 
 
 def _end_classes() -> np.ndarray:

@@ -6,6 +6,7 @@ gettext would refuse makes the whole file invalid.
 """
 
 import dataclasses
+import gettext
 import importlib.metadata
 import re
 from collections.abc import Iterable, Iterator
@@ -37,6 +38,7 @@ _CHARSET = re.compile(rb"charset=([^\s;\\]+)", re.IGNORECASE)
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii", "charset"})
 
 _LETTERS = dict(zip('\\"\n\t\r\a\b\f\v', (f"\\{letter}" for letter in '\\"ntrabfv'), strict=True))
+_PLURAL = re.compile(rb"^Plural-Forms:.*?\bplural=([^;\n]+)", re.MULTILINE)
 _ESCAPED = re.compile(r'[\\"\n\t\r\a\b\f\v]')
 
 _Row = tuple[int, str | None, str | None, Problem | None]
@@ -60,9 +62,17 @@ class Text:
     length: int = 0
 
 
+_MANY = 100
+"""The number for which a plural is taken. In most languages no smaller number has other forms."""
+
+
 @dataclasses.dataclass(slots=True)
 class Message:
-    """One message as written in the file."""
+    """One message as written in the file.
+
+    Attributes:
+        forms: Indices of the targets for one and for many.
+    """
 
     fuzzy: bool = False
     obsolete: bool = False
@@ -70,6 +80,7 @@ class Message:
     source: Text | None = None
     plural: Text | None = None
     targets: list[Text] = dataclasses.field(default_factory=list)
+    forms: tuple[int, int] = (0, -1)
 
     def is_header(self) -> bool:
         """Tell whether this is the catalogue's header, which has an empty msgid."""
@@ -79,10 +90,10 @@ class Message:
     def pairs(self) -> list[tuple[Text, Text]]:
         """Return the (source, target) pairs of the message."""
         assert self.source is not None
-        pairs = [(self.source, self.targets[0])]
-        if self.plural is not None:
-            pairs.append((self.plural, self.targets[-1]))
-        return pairs
+        if self.plural is None:
+            return [(self.source, self.targets[0])]
+        one, many = self.forms if max(self.forms) < len(self.targets) else (0, -1)
+        return [(self.source, self.targets[one]), (self.plural, self.targets[many])]
 
 
 class _Parser:
@@ -237,12 +248,13 @@ def parse_po(blocks: Iterable[Lines], name: str, max_line_bytes: int) -> Iterato
         InputError: ``po_syntax`` with the line and the expected syntax, or ``unsupported_charset``.
     """
     parser = _Parser(name, max_line_bytes)
-    headers = 0
+    forms = None
     for message in _messages(parser, blocks):
-        if not headers and message.is_header():
-            headers += 1
+        if forms is None and message.is_header():
             _check_charset(message, name)
+            forms = _forms(bytes(message.targets[0].data))
         else:
+            message.forms = forms or message.forms
             yield message
 
 
@@ -253,6 +265,22 @@ def _messages(parser: _Parser, blocks: Iterable[Lines]) -> Iterator[Message]:
                 yield message
     if message := parser.end():
         yield message
+
+
+def _forms(header: bytes) -> tuple[int, int]:
+    """Return the indices of the forms for one and for many that a header gives.
+
+    Without a rule, they are the first and the last.
+
+    >>> _forms(b"Plural-Forms: nplurals=2; plural=(n != 1);")
+    (0, 1)
+    """
+    rule = _PLURAL.search(header)
+    try:
+        plural = gettext.c2py(rule[1].decode("ascii")) if rule else None
+        return (plural(1), plural(_MANY)) if plural else (0, -1)
+    except (ValueError, ArithmeticError):  # no rule in the syntax of C, or one for other numbers
+        return 0, -1
 
 
 def _check_charset(header: Message, name: str) -> None:

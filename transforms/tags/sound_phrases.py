@@ -36,6 +36,7 @@ and Finnish, 97 to 98 % of the pairs with two such borders are exactly the trans
 # The first line that a character is in decides. Marks of one class are the same mark in two
 # languages; `kernel.OTHER_MARK` is every mark that no line names.
 _MARKS = (
+    (r"\p{Default_Ignorable_Code_Point}", kernel.INVISIBLE),
     # Signs that stand for a word or a letter, which a translation may write out.
     (r"%‰‱٪％&＆@＠#＃§_", 0),  # noqa: RUF001 - full-width signs are meant
     (r"\"“”„‟«»‹›「」『』《》〈〉＂'‘’‚‛", kernel.QUOTE),  # noqa: RUF001 - likewise

@@ -47,14 +47,23 @@ _ALGORITHMS = {
     "yi": "yiddish",
 }
 
+_DOTLESS = frozenset({"tr", "az"})
+
 
 def fold_word(word: str) -> str:
     """Return a word without case and compatibility forms.
 
-    >>> fold_word("Straße")
-    'strasse'
+    >>> fold_word("Straße"), fold_word("İstanbul")
+    ('strasse', 'istanbul')
     """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+    folded = unicodedata.normalize("NFKC", word).casefold().replace("i\u0307", "i")
+    return unicodedata.normalize("NFKC", folded)
+
+
+def _fold_dotless(word: str) -> str:
+    return fold_word(
+        unicodedata.normalize("NFKC", word).replace("I", "\N{LATIN SMALL LETTER DOTLESS I}")
+    )
 
 
 def has_stemmer(language: str | None) -> bool:
@@ -73,23 +82,27 @@ def stemmer_name() -> str:
 
 @functools.lru_cache(maxsize=16)
 def word_key(language: str | None, *, stem: bool) -> Callable[[str], str]:
-    """Return the function that returns a word's form for comparison.
+    r"""Return the function that returns a word's form for comparison.
 
     With ``stem``, words of a language that has a stemmer (Snowball; Porter 2001) are cut to their
-    stems. In other languages, and without ``stem``, words are only folded.
+    stems. In other languages, and without ``stem``, words are only folded. In Turkish and
+    Azerbaijani, the small letter of I has no dot.
 
     >>> key = word_key("en", stem=True)
     >>> key("Witches") == key("witch")
     True
+    >>> word_key("tr", stem=False)("IRAK") == "\N{LATIN SMALL LETTER DOTLESS I}rak"
+    True
     """
+    fold = _fold_dotless if primary_tag(language) in _DOTLESS else fold_word
     if not (stem and has_stemmer(language)):
-        return functools.lru_cache(maxsize=1 << 18)(fold_word)
+        return functools.lru_cache(maxsize=1 << 18)(fold)
     name = _ALGORITHMS[primary_tag(language)]
     # Not `snowballstemmer.stemmer`, which uses another package's stemmers if that is installed.
     module = importlib.import_module(f"snowballstemmer.{name}_stemmer")
     stemmer = getattr(module, f"{name.capitalize()}Stemmer")()
 
     def key(word: str) -> str:
-        return str(stemmer.stemWord(fold_word(word)))
+        return str(stemmer.stemWord(fold(word)))
 
     return functools.lru_cache(maxsize=1 << 18)(key)

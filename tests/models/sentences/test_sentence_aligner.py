@@ -230,6 +230,14 @@ def test_nothing_is_aligned_with_an_empty_side():
     assert list(spans(path)) == [((0,), ()), ((1,), ()), ((), (0,))]
 
 
+@pytest.mark.parametrize("words", [1_000, 1_499, 1_500, 3_000])
+def test_long_sentences_of_equal_lengths_belong_together(words):
+    side = [[" ".join(["word"] * words)] * 10]
+    path = align_by_length(words_of(side, side))
+    assert list(spans(path)) == [((row,), (row,)) for row in range(10)]
+    assert min(path.scores) > 0.99
+
+
 def test_probabilities_of_kinds_leave_none_over():
     for priors in (bead_weights.FIRST_PRIORS, bead_weights.PRIORS):
         assert sum(priors.values()) == pytest.approx(1, abs=0.02)

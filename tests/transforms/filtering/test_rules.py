@@ -149,6 +149,15 @@ def test_a_full_stop_is_the_same_in_any_script(text):
     assert reason(text, "I go home now!", **pair)[0] == Reject.END_MISMATCH
 
 
+@pytest.mark.parametrize("mark", [";", "\u037e", ";\u200e"])
+def test_a_semicolon_ends_a_question_in_greek_alone(mark):
+    greek = {"source_lang": "el", "max_end_mismatch": 0.0}
+    assert reason(f"Είστε σίγουροι{mark}", "Are you sure?", **greek)[0] is None
+    assert reason("Are you sure;", "Bist du sicher?", max_end_mismatch=0.0)[0] == (
+        Reject.END_MISMATCH
+    )
+
+
 def test_a_source_in_the_target_s_script_is_foreign_only_if_the_scripts_differ():
     khmer = {"source_lang": "km", "target_lang": "en"}
     assert reason("this is English text", "this is a target", **khmer)[0] == Reject.SOURCE_FOREIGN

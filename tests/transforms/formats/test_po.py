@@ -57,6 +57,25 @@ def test_a_plural_message_is_two_pairs_with_the_last_form(tmp_path):
     assert [row["line"] for row in rows] == [6, 7, 11, 12]
 
 
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        ("nplurals=4; plural=(n%100==1 ? 1 : n%100==2 ? 2 : n%100==3 || n%100==4 ? 3 : 0);", "10"),
+        ("nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n != 0 ? 1 : 2);", "01"),
+        ("nplurals=1; plural=0;", "00"),
+        ("nplurals=6; plural=n==1 ? 0 : 5;", "03"),  # there is no sixth form
+        ("nplurals=INTEGER; plural=EXPRESSION;", "03"),
+        ("nplurals=2; plural=n/0;", "03"),
+        ("nplurals=2", "03"),
+    ],
+)
+def test_plural_forms_are_those_for_1_and_for_100_by_the_header_s_rule(tmp_path, rule, wanted):
+    header = f'msgid ""\nmsgstr "Language: sl\\n"\n"Plural-Forms: {rule}\\n"\n\n'
+    forms = "".join(f'msgstr[{number}] "{number}"\n' for number in range(4))
+    rows = rows_of(tmp_path, f'msgid "one"\nmsgid_plural "many"\n{forms}', header=header)
+    assert pairs(rows) == [("one", wanted[0]), ("many", wanted[1])]
+
+
 STATES = (
     '#, fuzzy, c-format\n#| msgid "old"\nmsgid "a"\nmsgstr "A"\n\n'
     'msgid "b"\nmsgstr ""\n\n'
@@ -253,6 +272,10 @@ def catalogues() -> list[Path]:
     return [root / name for name in names]
 
 
+# By the rules of the catalogues. In Polish, the last form is that of fractions.
+MANY = {"de": (0, 1), "pl": (0, 2), "ja": (0, 0), "ar": (1, 5), "fr": (0, 1), "sr": (0, 2)}
+
+
 def test_real_catalogues_are_read_as_polib_reads_them():
     pytest.importorskip("django", reason="needs the extra demo: its catalogues are the test's text")
     seen = 0
@@ -262,9 +285,9 @@ def test_real_catalogues_are_read_as_polib_reads_them():
             state = "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else None
             forms = [(entry.msgid, entry.msgstr)]
             if entry.msgid_plural:
-                last = max(entry.msgstr_plural)
-                forms = [(entry.msgid, entry.msgstr_plural[0])]
-                forms.append((entry.msgid_plural, entry.msgstr_plural[last]))
+                one, many = MANY[path.parents[1].name]
+                forms = [(entry.msgid, entry.msgstr_plural[one])]
+                forms.append((entry.msgid_plural, entry.msgstr_plural[many]))
             expected.extend(
                 (source, target, state or (None if target else "untranslated"))
                 for source, target in forms

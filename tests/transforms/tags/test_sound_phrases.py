@@ -31,6 +31,8 @@ MARKS = [
     "3",
     "Dr",
     "l'",
+    "\u200f",
+    ".\u200f",
 ]
 WORDS = [
     "a",
@@ -181,6 +183,14 @@ def test_a_tag_stays_within_a_sentence(text, inside):
     held = {one for one, _ in actual}
     assert (text in held) == inside
     assert any(" " in one or len(one) > 1 for one in held)
+
+
+@pytest.mark.parametrize("hidden", ["\u200f", "\ufe0f", "\u200e\u2066"])
+@pytest.mark.parametrize("text", ["we go . They stay", "wait... They (stay)", "in U.S. we go!"])
+def test_an_invisible_character_at_the_edge_of_a_token_changes_nothing(text, hidden):
+    marked = regex.sub(r"(?<=[.!?)])(?!\.)", hidden, text)
+    actual = {(one.replace(hidden, ""), other) for one, other in phrases_of(marked, text)}
+    assert actual == phrases_of(text, text).keys()
 
 
 @pytest.mark.parametrize(

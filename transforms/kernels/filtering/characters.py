@@ -259,7 +259,9 @@ def mean_lengths(words: Words) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def last_characters(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -> np.ndarray:
-    """Return the last code point of each text that is not a closing mark or white space.
+    """Return the last code point of each text that ends it: a letter, a digit or a mark.
+
+    Closing marks, white space, marks on letters and invisible code points do not count.
 
     Returns:
         int32 ``[text]``; 0 if there is none.
@@ -271,7 +273,7 @@ def last_characters(data: np.ndarray, offsets: np.ndarray, properties: np.ndarra
         while at > offsets[text]:
             before = step_back(data, at, offsets[text])
             point, _ = decode(data, before, at)
-            if not properties[point] & (utf8.WHITE | utf8.CLOSING):
+            if not properties[point] & (utf8.WHITE | utf8.CLOSING | utf8.BLANK | utf8.MARK):
                 last[text] = point
                 break
             at = before

@@ -27,6 +27,10 @@ from pairweave.transforms.kernels.sentences.beads import (
 )
 from pairweave.transforms.kernels.uncounted import uncounted
 
+LONGEST = 1_500
+"""Longest sum of lengths in tables, in words. The probability of longer ones is that of all of them
+together times a geometric distribution."""
+
 
 @numba.njit(nogil=True, cache=True)
 def chance_lengths(lengths: np.ndarray, most: int, longest: int) -> np.ndarray:
@@ -78,10 +82,12 @@ class LengthModel(NamedTuple):
     Attributes:
         log_chances: From `chance_lengths` of the target side.
         log_factorials: Logarithms of the factorials of the sums, float64.
+        share: Parameter of the geometric distribution of lengths beyond the tables.
     """
 
     log_chances: np.ndarray
     log_factorials: np.ndarray
+    share: float
 
 
 @uncounted
@@ -108,13 +114,16 @@ def with_lengths(
     sources, targets = kinds.sources[kind], kinds.targets[kind]
     if score <= NO_PATH or not sources or not targets:
         return score
-    log_chances, log_factorials = model
     words = document.source_ends[row] - document.source_ends[row - sources]
     others = document.target_ends[position] - document.target_ends[position - targets]
-    others = min(others, len(log_factorials) - 1)
     mean = max(words, 1) * document.ratio
-    poisson = others * math.log(mean) - mean - log_factorials[others]
-    return score + poisson - log_chances[targets - 1, others]
+    poisson = others * math.log(mean) - mean
+    if others < LONGEST:
+        poisson -= model.log_factorials[others]
+        return score + poisson - model.log_chances[targets - 1, others]
+    poisson -= math.lgamma(others + 1.0)
+    beyond = math.log(model.share) + (others - LONGEST) * math.log1p(-model.share)
+    return score + poisson - (model.log_chances[targets - 1, LONGEST] + beyond)
 
 
 @uncounted

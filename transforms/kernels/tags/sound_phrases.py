@@ -33,6 +33,9 @@ SEMICOLON = 15
 COLON = 16
 DASH = 17
 OTHER_MARK = 18
+INVISIBLE = 19
+"""A code point that shows nothing, such as a right-to-left mark; at the edge of a token, the next
+one inside counts."""
 
 FAMILY_SHIFT = 5
 FAMILY = 0xF << FAMILY_SHIFT
@@ -120,6 +123,8 @@ def _edge(mark: Integer, word: np.bool_) -> Integer:
     In a word, apostrophes, hyphens and full stops belong to it (``l'``, ``Vor-``, ``etc.``).
     """
     kind = mark & MARK
+    if kind == INVISIBLE:
+        return np.int64(0)
     if word and (mark & APOSTROPHE or kind in (FULL_STOP, ELLIPSIS, DASH, OTHER_MARK)):
         return np.int64(0)
     return kind
@@ -232,6 +237,35 @@ def _find_enclosures(
 
 
 @uncounted
+def _visible(
+    data: np.ndarray, begin: Integer, finish: Integer, length: Integer, marks: np.ndarray
+) -> tuple[Integer, Integer, Integer]:
+    """Leave out invisible code points at both edges of a token.
+
+    Args:
+        data: UTF-8, uint8 ``[byte]``.
+        begin: First byte of its first code point.
+        finish: First byte of its last code point.
+        length: Its code points.
+        marks: As for `mark_tokens`.
+
+    Returns:
+        Both bytes and the number of code points without them; one code point is always left.
+    """
+    while begin < finish:
+        _, before = _point_before(data, finish, begin)
+        if marks[utf8.decode(data, finish, len(data))[0]] & MARK != INVISIBLE:
+            break
+        finish, length = before, length - 1
+    while begin < finish:
+        point, step = utf8.decode(data, begin, finish)
+        if marks[point] & MARK != INVISIBLE:
+            break
+        begin, length = begin + step, length - 1
+    return begin, finish, length
+
+
+@uncounted
 def _has_letter(data: np.ndarray, at: Integer, end: Integer, marks: np.ndarray) -> bool:
     """Tell whether a range of bytes has a letter or a digit."""
     while at < end:
@@ -304,6 +338,7 @@ def mark_tokens(
             if start == end:  # an empty piece
                 wordlike[token], begun[token] = False, sentences
                 continue
+            length = end - start
             if plain:
                 begin, finish, after = at + start, at + end - 1, at + end
                 final = np.int64(data[finish])
@@ -311,11 +346,13 @@ def mark_tokens(
             else:
                 begin = np.int64(advance(data, at, start - position))
                 finish = np.int64(advance(data, begin, end - start - 1))
+                at, position = finish, end - 1
+                edges = _visible(data, begin, finish, length, marks)
+                begin, finish, length = np.int64(edges[0]), np.int64(edges[1]), np.int64(edges[2])
                 point, width = utf8.decode(data, finish, stop)
                 final, after = np.int64(point), finish + np.int64(width)
                 head = np.int64(marks[utf8.decode(data, begin, stop)[0]])
                 tail = np.int64(marks[final])
-                at, position = finish, end - 1
             if start == before_end:
                 if head & WORD:
                     closed = closing[previous]
@@ -326,12 +363,12 @@ def mark_tokens(
             closes = False
             if not head & tail & WORD:
                 word = np.bool_((head | tail) & WORD != 0)
-                if not word and end - start > 2:
+                if not word and length > 2:
                     word = np.bool_(_has_letter(data, begin, after, marks))
                 wordlike[token] = word
                 attached[token] &= word
                 first[token], last[token] = _edge(head, word), _edge(tail, word)
-                if end - start > 1 and not word:
+                if length > 1 and not word:
                     if first[token] == FULL_STOP:
                         first[token] = ELLIPSIS
                     if last[token] == FULL_STOP:
@@ -346,8 +383,8 @@ def mark_tokens(
                 if tail & MARK != FULL_STOP or tail & WIDE_STOP:
                     ended = True
                 elif wordlike[token]:
-                    ended = bool(end - start > LONG)
-                elif end - start == 1:
+                    ended = bool(length > LONG)
+                elif length == 1:
                     ended = not _follows_abbreviation(data, begin, text_begin, marks)
                 wide = tail & WIDE_STOP != 0
             before_end = end

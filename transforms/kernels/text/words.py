@@ -1,7 +1,7 @@
 """Words of UTF-8 text as folded code points and hashes.
 
-Two words that differ only in case, compatibility form or the encoding of accents have the
-same folded form. The text itself is never changed.
+Two words that differ only in case, compatibility form, the script of digits or the encoding of
+accents have the same folded form. The text itself is never changed.
 """
 
 import functools
@@ -20,6 +20,9 @@ PLANE = 0x10000
 MOST_LETTERS = 32
 """More letters than one character can become (at most 18, for U+FDFA)."""
 
+_SMALL_I = ord("i")
+_DOT_ABOVE = 0x307
+
 STEM_LETTERS = 4
 """Length of a stem in letters (four, as in Fraser and Marcu 2005)."""
 
@@ -27,12 +30,19 @@ STEM_LETTERS = 4
 def fold_character(character: str) -> str:
     """Return the case-folded compatibility decomposition (Unicode Standard, section 3.13, D145).
 
-    >>> fold_character("É") == "e" + chr(0x301)
-    True
+    Decimal digits become those of ASCII. An i has no dot above: that of ``İ`` is part of the small
+    letter.
+
+    >>> fold_character("É") == "e" + chr(0x301), fold_character("İ"), fold_character("٣")
+    (True, 'i', '3')
     """
+    digit = unicodedata.decimal(character, None)
+    if digit is not None:
+        return str(digit)
     if character == "\N{RIGHT SINGLE QUOTATION MARK}":
         return "'"
-    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    return folded.replace(f"i{chr(_DOT_ABOVE)}", "i")
 
 
 @functools.cache
@@ -122,6 +132,7 @@ def _fold(
             # The first character may become several letters.
             if np.int64(used) + (end - index) + MOST_LETTERS > len(letters):
                 return -1
+            begun = used
             while index < end and at < stop:
                 lead = np.int32(data[at])
                 index += 1
@@ -134,7 +145,14 @@ def _fold(
                 at += np.uint64(size)
                 if point < PLANE:
                     for fold in range(fold_offsets[point], fold_offsets[point + 1]):
-                        letters[used] = fold_points[fold]
+                        letter = fold_points[fold]
+                        if (
+                            letter == _DOT_ABOVE
+                            and used > begun
+                            and letters[used - one] == _SMALL_I
+                        ):
+                            continue
+                        letters[used] = letter
                         used += one
                     if np.int64(used) + (end - index) + MOST_LETTERS > len(letters):
                         return -1

@@ -69,7 +69,16 @@ def test_repetition_is_that_of_all_blocks(text):
 
 @pytest.mark.parametrize(
     ("text", "last"),
-    [("So.", "."), ('He said: "so!" ', "!"), ("(really?)", "?"), ("", "\0"), ("« oui »", "i")],
+    [
+        ("So.", "."),
+        ('He said: "so!" ', "!"),
+        ("(really?)", "?"),
+        ("", "\0"),
+        ("« oui »", "i"),
+        ("\u05e1\u05d9\u05d5\u05dd.\u200f", "."),
+        ('"Really?\u200e" \ufe0f', "?"),
+        ("cafe\u0301", "e"),
+    ],
 )
 def test_the_last_character_stands_before_closing_marks(text, last):
     flat = texts_of(pa.array([text]))

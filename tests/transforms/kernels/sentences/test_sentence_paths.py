@@ -44,9 +44,8 @@ def whole_band(rows, columns):
 def length_model(target):
     longest = 2 * max(target)
     chances = lengths.chance_lengths(np.array(target), 2, longest)
-    return lengths.LengthModel(
-        chances, np.array([math.lgamma(count + 1) for count in range(longest + 1)])
-    )
+    factorials = np.array([math.lgamma(count + 1) for count in range(longest + 1)])
+    return lengths.LengthModel(chances, factorials, 1 / (np.mean(target) + 1))
 
 
 def best_by_length(band, document, model):
