@@ -65,7 +65,9 @@ class Given(JobAligner):
                     "JSONL and Parquet"
                 )
         unused = sorted(set(self.own) & options.model_fields_set)
-        if unused and not any(corpus.attention for corpus in corpora):
+        # A night may read only some corpora of a table; `refresh` has checked all of them.
+        is_part = getattr(options, "known_pairs", None) is not None
+        if unused and not is_part and not any(corpus.attention for corpus in corpora):
             raise ConfigError(f"--{unused[0]} applies to --attention, which is not given")
         if getattr(options, "translator", None) is not None:
             raise ConfigError(

@@ -88,19 +88,9 @@ def preview(options: FilterJobOptions) -> int | None:
 
 
 def check_run(run: Run[FilterJobOptions]) -> None:
-    """Refuse a model that cannot score, and corpora of which only some come with scores.
-
-    All scores are compared, so each corpus needs them.
-    """
+    """Refuse a model that cannot score."""
     if isinstance(run.model, HmmReference):
         scoring_models(run.model)
-    for unit in run.plan.units if run.options.scores_are_given else ():
-        in_column = unit.columns is not None and unit.columns.score is not None
-        if not in_column and all(part.role != "score" for part in unit.parts):
-            raise ConfigError(
-                f"corpus {unit.corpus} has no scores, but others have: give score_field or "
-                "score_input for each, or for none"
-            )
 
 
 def line_files(run: Run[FilterJobOptions]) -> list[BesideFile]:

@@ -11,6 +11,7 @@ from pairweave.models.translators.translator_reference import TranslatorReferenc
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import CorpusInput
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,13 +47,22 @@ class PairScorerPart(Part[SuggestOptions, PairScorer | None]):
     name = "pair_scorer"
     options = SuggestOptions
 
+    def check_corpora(self, options: SuggestOptions, corpora: Sequence[CorpusInput]) -> None:
+        """Refuse limits of scores if nothing is scored, unless a table has other corpora too."""
+        scored = options.scorer is not None or any(each.score_field for each in corpora)
+        limits = sorted({"max_score", "min_score"} & options.model_fields_set)
+        if limits and not scored and options.known_pairs is None:
+            raise ConfigError(
+                f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, "
+                "nothing is scored"
+            )
+
     def plan(self, options: SuggestOptions, planning: Planning) -> Settled[PairScorer | None]:
         """Find both models.
 
         Raises:
             ConfigError: One model is given without the other, a model does not exist or lacks a
-                language of the input, the input has scores as well, or a limit is given without
-                scores.
+                language of the input, or the input has scores as well.
         """
         units = planning.plan.units
         columns = [unit.columns for unit in units]
@@ -60,12 +70,6 @@ class PairScorerPart(Part[SuggestOptions, PairScorer | None]):
         if (options.scorer is None) != (options.reverse_scorer is None):
             raise ConfigError("--scorer and --reverse_scorer must be given together")
         if options.scorer is None or options.reverse_scorer is None:
-            limits = sorted({"max_score", "min_score"} & options.model_fields_set)
-            if limits and not input_has_scores:
-                raise ConfigError(
-                    f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, "
-                    "nothing is scored"
-                )
             return Settled(None)
         if input_has_scores:
             raise ConfigError(

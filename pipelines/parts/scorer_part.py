@@ -1,6 +1,7 @@
 """What scores the pairs of ``filter``, unless they come with their scores."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.learned_languages import Learned
@@ -23,6 +24,7 @@ from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins import pair_scorer
 from pairweave.transforms.plugins.entry_points import Plugin, plan_plugin
+from pairweave.transforms.units import CorpusInput
 
 OF_HMM = FITTING | options_of_scorer(FilterJobOptions, "hmm")
 """Options that only the statistical aligner's scores need."""
@@ -92,6 +94,15 @@ class ScorerPart(Part[FilterJobOptions, Scorer | None]):
         if not options.scored_by_plugin:
             return None
         return plan_plugin(pair_scorer.SCORER, options.scorer, "--scorer")[0]
+
+    def check_corpora(self, options: FilterJobOptions, corpora: Sequence[CorpusInput]) -> None:
+        """Refuse corpora of which only some come with scores: all scores are compared."""
+        for corpus in corpora if options.scores_are_given else ():
+            if corpus.score_field is None and not corpus.score_input:
+                raise ConfigError(
+                    f"corpus {corpus.name} has no scores, but others have: give score_field or "
+                    "score_input for each, or for none"
+                )
 
     def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Scorer | None]:
         """Find the encoder and the models learned from its vectors, or read the weights.

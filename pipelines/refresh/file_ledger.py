@@ -15,7 +15,7 @@ import orjson
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
 from pairweave.pipelines.refresh.chain.records import Json
-from pairweave.pipelines.refresh.night_config import input_keys, sha256_of
+from pairweave.pipelines.refresh.night_config import gives_more, input_keys, sha256_of
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.storage import files, object_stores
 from pairweave.transforms.units import CorpusInput
@@ -127,17 +127,19 @@ def _entry(
         "licence": licences.get(corpus),
         "reading": reading_of(group.corpus),
     }
+    more = {"gives_more": gives_more(group.corpus)}
     looks = [_look(file) for file in group.files]
     known = by_names.get((corpus, tuple(file.name for file in group.files)))
     if known is not None and not full_check and _seems_same(known, facts, looks):
-        return known
+        return known.model_copy(update=more)
     described = [
         {**look, "sha256": sha256_of(file.path)}
         for file, look in zip(group.files, looks, strict=True)
     ]
     content = [[file["role"], file["sha256"]] for file in described]
     key = digest_of(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS))[:16]
-    return LedgerEntry.model_validate({**facts, "key": key, "files": described, "rows": 0})
+    whole = {**facts, **more, "key": key, "files": described, "rows": 0}
+    return LedgerEntry.model_validate(whole)
 
 
 def _look(file: LocatedFile) -> Json:

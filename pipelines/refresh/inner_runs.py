@@ -187,7 +187,13 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
 
 
 def _prepared(table: str, request: Request) -> InnerRun:
-    """Write the files that a run needs, and return the run without starting it."""
+    """Write the files that a run needs, and return the run without starting it.
+
+    Raises:
+        ConfigError: The corpora of the configuration do not fit together.
+    """
+    for part in job_of(request.config.job).parts:
+        part.check_corpora(request.config.options, request.config.inputs)
     entries = [request.inputs.entries[key] for key in request.keys]
     known, stones = request.known.to_bytes(), request.stones.to_bytes()
     nowhere = InnerRun(files.join(table, RUNS, "new"), request.keys)

@@ -1,6 +1,7 @@
 """One night: from the input files to one new version of each table that changes."""
 
 import dataclasses
+import functools
 import itertools
 import tempfile
 import time
@@ -114,11 +115,19 @@ class Night:
     def _to_remake(self) -> tuple[IdSet, set[str]]:
         """Return the pairs to make anew, and the keys of the files to read again for them."""
         gone = {entry.key for entry in self._inputs.gone}
-        if self._anew or not gone or not remaking.depends_on_corpus(self._config):
+        config = self._config
+        if self._anew or not gone:
             return NO_IDS, set()
-        arriving = {self._inputs.entries[key].corpus for key in self._inputs.new}
-        rows = self._config.main, self._current[self._config.main]
-        remade, again = remaking.to_remake(self._places, rows, gone, arriving)
+        if not remaking.depends_on_corpus(config.inputs, self._inputs.gone):
+            return NO_IDS, set()
+        limits = pick(ReadLimits, config.options)
+        arriving = {
+            str(corpus.name): functools.partial(remaking.pairs_in, corpus, limits)
+            for corpus in inner_runs.arriving(self._inputs)
+        }
+        rows = config.main, self._current[config.main]
+        joined = config.job == "filter"  # of equal pairs, it keeps the best score
+        remade, again = remaking.to_remake(self._places, rows, gone, arriving, joined=joined)
         new = (key for key in self._inputs.entries if key in again or key in self._inputs.new)
         self._inputs = dataclasses.replace(self._inputs, new=tuple(new))
         return remade, again
@@ -140,7 +149,7 @@ class Night:
             places=self._places,
             stones=stones,
             inputs=config.inputs if hidden else inner_runs.arriving(self._inputs),
-            limits=pick(ReadLimits, config.kind.model_validate({**config.values, "output": "."})),
+            limits=pick(ReadLimits, config.options),
         )
         return take_down(path, held, everywhere=self._options.everywhere)
 

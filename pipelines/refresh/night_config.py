@@ -13,6 +13,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, job_options, options_of
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, ScoredCorpus
 from pairweave.pipelines.refresh import refitting
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.table_names import MAIN
@@ -37,6 +38,9 @@ from pairweave.transforms.storage.yaml_files import read_yaml
 from pairweave.transforms.units import CorpusInput
 
 Values = dict[str, Any]
+
+_GIVEN = {*ScoredCorpus.model_fields, *LinkedCorpus.model_fields} - PairCorpus.model_fields.keys()
+"""Keys by which a corpus provides more than texts."""
 
 _COMMIT = re.compile("[0-9a-f]{40}")
 
@@ -163,6 +167,11 @@ def input_files() -> frozenset[str]:
 def input_keys() -> frozenset[str]:
     """Return the corpus options that name files or say which of them belong together."""
     return input_files().union(*(marked(kind, NAMES_INPUT) for kind in _corpus_kinds()))
+
+
+def gives_more(corpus: CorpusInput) -> bool:
+    """Tell whether a corpus gives scores, links or tags of the rows besides texts."""
+    return corpus.inline_tags == "index" or any(getattr(corpus, key) for key in _GIVEN)
 
 
 def _corpus_kinds() -> list[type[Corpus]]:

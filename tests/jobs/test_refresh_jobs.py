@@ -125,3 +125,107 @@ def test_new_pairs_that_the_aligner_finds_unlikely_are_stopped_by_a_gate(tmp_pat
     status, _, errors = nightly.night(tmp_path)
     assert status == 4
     assert "max_likelihood_drop.en-de:" in errors
+
+
+def write_scored(directory, name, lines):
+    """Write a TSV file of sentences, each with a score after it if it is not None."""
+    (directory / name).parent.mkdir(exist_ok=True)
+    rows = [(*corpora.sentence(number), *([] if s is None else [str(s)])) for number, s in lines]
+    (directory / name).write_text("".join("\t".join(row) + "\n" for row in rows))
+
+
+def scored_night(directory, job, *of, more="", words=()):
+    lines = [f"- {{corpus: {name}, input: '{name}/*.tsv'{field}}}\n" for name, field in of]
+    head = f"{job}{COMMON}{more}"
+    nightly.write_config(directory, head=head, of=f"corpora:\n{''.join(lines)}")
+    return nightly.night(directory, *words)
+
+
+def scores_in(table, main):
+    rows = [json.loads(row) for row in nightly.rows(table, main, left_out=())]
+    return {row["source"]: (row["corpus"], row["score"]) for row in rows}
+
+
+SCORED, PLAIN = ", score_field: '3'", ""
+MONO = "job: suggest\nmethods: parallel\n"
+
+
+@pytest.mark.parametrize("job", ["filter", "suggest"])
+def test_a_row_keeps_no_score_of_a_corpus_that_loses_its_pair(job, tmp_path):
+    head = MONO if job == "suggest" else "job: filter\nduplicates: exact\n"
+    of = (("a", SCORED), ("b", SCORED))
+    accept = ("--accept", "a test")
+    first, second = (corpora.sentence(number)[0] for number in (1, 2))
+    write_scored(tmp_path, "a/1.tsv", [(1, 0.75), (2, 0.75), (3, 0.75)])
+    write_scored(tmp_path, "b/1.tsv", [(1, 0.5), (4, 0.5)])
+    assert scored_night(tmp_path, head, *of)[0] == 0
+    table, main = tmp_path / "table", MAIN[job]
+    assert scores_in(table, main)[first] == ("a", 0.75)
+    write_scored(tmp_path, "a/1.tsv", [(2, 0.25), (3, 0.25)])
+    assert scored_night(tmp_path, head, *of, words=accept)[0] == 0
+    assert scores_in(table, main)[first] == ("b", 0.5)
+    assert scores_in(table, main)[second] == ("a", 0.75)  # what the table has does not change
+    write_scored(tmp_path, "a/1.tsv", [(3, 0.25)])
+    write_scored(tmp_path, "b/2.tsv", [(2, 0.125)])
+    assert scored_night(tmp_path, head, *of, words=accept)[0] == 0
+    assert scores_in(table, main)[second] == ("b", 0.125)
+    runs.run_well_here("refresh", "verify", "table", cwd=tmp_path)
+
+
+def test_a_row_that_has_the_best_score_of_all_corpora_loses_that_of_one_that_goes(tmp_path):
+    head = "job: filter\nduplicates: exact\n"
+    first = corpora.sentence(1)[0]
+    write_scored(tmp_path, "a/1.tsv", [(1, 0.5), (2, 0.5)])
+    write_scored(tmp_path, "b/1.tsv", [(1, 0.75), (3, 0.5)])
+    assert scored_night(tmp_path, head, ("a", SCORED), ("b", SCORED))[0] == 0
+    assert scores_in(tmp_path / "table", "pairs")[first] == ("a", 0.75)
+    assert scored_night(tmp_path, head, ("a", SCORED))[0] == 0
+    assert scores_in(tmp_path / "table", "pairs")[first] == ("a", 0.5)
+
+
+def test_a_row_keeps_no_score_when_the_only_corpus_with_scores_goes(tmp_path):
+    first = corpora.sentence(1)[0]
+    write_scored(tmp_path, "a/1.tsv", [(1, 0.75), (2, 0.5)])
+    write_scored(tmp_path, "b/1.tsv", [(1, None), (3, None)])
+    assert scored_night(tmp_path, MONO, ("a", SCORED), ("b", PLAIN))[0] == 0
+    assert scores_in(tmp_path / "table", "suggestions")[first] == ("a", 0.75)
+    assert scored_night(tmp_path, MONO, ("b", PLAIN))[0] == 0
+    assert scores_in(tmp_path / "table", "suggestions")[first] == ("b", None)
+
+
+def test_a_night_whose_new_files_have_no_scores_is_judged_as_the_first_was(tmp_path):
+    of = (("a", SCORED), ("b", PLAIN))
+    limit = "min_score: 0.25\n"
+    write_scored(tmp_path, "a/1.tsv", [(1, 0.75), (2, 0.5)])
+    write_scored(tmp_path, "b/1.tsv", [(3, None)])
+    assert scored_night(tmp_path, MONO, *of, more=limit)[0] == 0
+    write_scored(tmp_path, "b/2.tsv", [(4, None)])
+    status, _, errors = scored_night(tmp_path, MONO, *of, more=limit)
+    assert status == 0, errors
+    details = [json.loads(row)["detail"] for row in nightly.rows(tmp_path / "table", "rejects")]
+    assert details == ["score: missing"] * 2
+    status, _, errors = scored_night(
+        tmp_path, MONO, ("b", PLAIN), more=limit, words=("--accept", "a test", "--full_check")
+    )
+    assert status == 0, errors  # only a corpus goes
+    write_scored(tmp_path, "b/3.tsv", [(5, None)])
+    status, _, errors = scored_night(tmp_path, MONO, ("b", PLAIN), more=limit)
+    assert status == 2
+    assert "--min_score: without --scorer" in errors
+
+
+def test_given_and_computed_scores_are_not_mixed_in_a_table(tmp_path):
+    head = "job: filter\nduplicates: exact\n"
+    write_scored(tmp_path, "a/1.tsv", [(number, 0.75) for number in range(40)])
+    assert scored_night(tmp_path, head, ("a", SCORED))[0] == 0
+    write_scored(tmp_path, "b/1.tsv", [(number, None) for number in range(40, 80)])
+    status, _, errors = scored_night(tmp_path, head, ("a", SCORED), ("b", PLAIN))
+    assert status == 2
+    assert "corpus b has no scores, but others have" in errors
+    status, _, errors = scored_night(tmp_path, head, ("b", PLAIN))
+    assert status == 2
+    assert "scores were given with the pairs, are now computed. Give --migrate" in errors
+    words = ("--migrate", "--accept", "a test")
+    status, _, errors = scored_night(tmp_path, head, ("b", PLAIN), words=words)
+    assert status == 0, errors
+    assert "scores were computed, are now given" in scored_night(tmp_path, head, ("a", SCORED))[2]

@@ -19,7 +19,12 @@ from pairweave.pipelines.refresh.chain.table_lock import delete_leftovers, held
 from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
-from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
+from pairweave.pipelines.refresh.night_config import (
+    NightConfig,
+    differences,
+    gives_more,
+    read_config,
+)
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
@@ -149,7 +154,7 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
             f"{options.output} is a table of {base.job}, and {config.path} says {config.job}; give "
             "another --output"
         )
-    changes = differences(base.settings, config.settings)
+    changes = differences(base.settings, config.settings) + _change_of_scores(config, base)
     if changes and not (options.migrate or options.plan_only):
         raise ConfigError(
             f"{config.path}: the rows of {options.output} are made in another way: "
@@ -163,6 +168,16 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
             )
         )
     return changes
+
+
+def _change_of_scores(config: NightConfig, base: Record) -> list[str]:
+    """Return how the scores of `filter` change if its corpora gave them, or give them now."""
+    gave = {entry.get("gives_more") for entry in base.files}
+    if config.job != "filter" or gave <= {None, any(map(gives_more, config.inputs))}:
+        return []
+    ways = ("given with the pairs", "computed")
+    before, now = ways if True in gave else ways[::-1]
+    return [f"scores were {before}, are now {now}"]
 
 
 def _reasons_to_refit(

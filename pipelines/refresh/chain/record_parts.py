@@ -107,6 +107,8 @@ class LedgerEntry(StatePart):
         reading: Digest of how they are read.
         files: The files.
         rows: Rows read from them; 0 before they are read.
+        gives_more: Whether they give scores, links or tags of the rows besides texts; None if that
+            was not recorded.
     """
 
     key: str
@@ -117,6 +119,7 @@ class LedgerEntry(StatePart):
     reading: str
     files: list[InputFile] = Field(min_length=1)
     rows: Count
+    gives_more: bool | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def test_a_value_of_another_type_in_a_record_is_refused_by_file_and_field(made, 
     table = tmp_path / "table"
     (table / "_refresh/nights").mkdir(parents=True)
     actual = stored(made / "table")
-    may_be_null = {"accepted", "tombstones", "licence", "sealed"}
+    may_be_null = {"accepted", "tombstones", "licence", "sealed", "gives_more"}
     may_be_text = {"operation", "role", "name", "stamp", "corpus", "source_lang", "target_lang"}
     may_be_text |= {"licence", "reading", "key", "gate", "accepted", "release"}
     refused = 0
