@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.aligner import LoadedAligner, align_all
+from pairweave.models.aligner import MAX_TOKENS, LoadedAligner, align_all
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.learned_languages import Learned, other_languages
@@ -19,7 +19,8 @@ from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, rea
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.arrow import flat_columns
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.product import LEAST
 from pairweave.transforms.links.soft_links import (
     SOFT_THRESHOLD,
@@ -203,7 +204,10 @@ def read_blocks(options: TagOptions, tokens: TokenConfig, check: SyntaxCheck) ->
         )
         table = token_table(texts, tokens, _languages(options))
         block = Block(first, sources, targets, marked_targets, tagged, table)
-        yield block if own_links(options) else _cut(block)
+        if not own_links(options):
+            block = _cut(block)
+            _require_countable(options, block)
+        yield block
         first += len(chunk)
 
 
@@ -220,6 +224,24 @@ def _cut(block: Block) -> Block:
     sources = (block.sources[number] for number in block.tagged)
     targets = (block.targets[number].text for number in block.tagged)
     return dataclasses.replace(block, table=cut_table(block.table, sources, targets))
+
+
+def _require_countable(options: TagOptions, block: Block) -> None:
+    """Check that links can number the tokens of every line with tags.
+
+    Raises:
+        InputError: A line has too many tokens.
+    """
+    for side, path in (("source", options.source_input), ("target", options.target_input)):
+        sizes = flat_columns.lengths_of(block.table.column(f"{side}_tokens"))
+        for row in np.flatnonzero(sizes > MAX_TOKENS)[:1].tolist():
+            raise InputError(
+                "too_long",
+                path,
+                f"has {sizes[row]:,} tokens, and links can number {MAX_TOKENS:,}; divide the line, "
+                "or leave it out",
+                block.first + block.tagged[row] + 1,
+            )
 
 
 def _languages(options: TagOptions) -> tuple[str, str]:

@@ -67,6 +67,18 @@ def test_a_pipe_that_would_be_read_twice_is_refused(folder, name, more):
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["s", "t"])
+def test_a_line_with_more_tokens_than_links_can_number_is_named(folder, name):
+    long = (
+        (folder / name).read_text().replace("old", "old " * 33_000).replace("alt", "alt " * 33_000)
+    )
+    (folder / name).write_text(long)
+    status, out, errors = run_here(*command(folder))
+    assert (status, out) == (2, "")
+    assert f"{folder / name}:4: has 33,001 tokens, and links can number 32,767" in errors
+    assert not (folder / "out").exists()
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_links_count_the_words_of_the_languages_given(folder, side):
     french, english = "l'arbre <b>vert</b>\n", "tree <b>green</b>\n"
