@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.inner_notes import open_run
+from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.pipelines.refresh.chain.table_names import PARTITIONS
 from pairweave.transforms.errors import ConfigError
 
@@ -26,8 +26,13 @@ def main_columns(columns: pa.Schema) -> pa.Schema:
 
 
 def columns_of_run(directory: str) -> pa.Schema:
-    """Return the columns that the rows of a finished run have in a table."""
-    return main_columns(open_run(directory).schema().remove_metadata())
+    """Return the columns that the rows of a finished run have in a table.
+
+    Raises:
+        ConfigError: The run's manifest is damaged, or its first shard is not as it was written.
+    """
+    run = open_run(directory)
+    return main_columns(read_shard(run, run.names[0]).schema.remove_metadata())
 
 
 def united(of_runs: Sequence[pa.Schema], name: str) -> pa.Schema:

@@ -150,9 +150,17 @@ class FinishedRun:
         return rejects_name(shard, int(self.manifest["shards"]))
 
     def schema(self) -> pa.Schema:
-        """Return the columns of its rows, from the footer of its first shard, unchecked."""
-        with files.open_read(files.join(self.directory, self.names[0])) as file:
-            return pq.read_schema(file)
+        """Return the columns of its rows, from the footer of its first shard, unchecked.
+
+        Raises:
+            WorkerError: The shard is missing or cannot be read.
+        """
+        path = self._path(self.names[0])
+        try:
+            with files.open_read(path) as file:
+                return _parsed(path, lambda: pq.read_schema(file))
+        except OSError as error:
+            raise unreadable(path, error, _CHANGED) from error
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Read one shard, or the rejects of one.

@@ -3,6 +3,7 @@
 import json
 import re
 import types
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +107,13 @@ def test_a_damaged_plan_is_refused_in_one_line_that_names_it(inner, tmp_path):
         with pytest.raises(ConfigError) as refused:
             inner_runs.source_of(inner, REQUEST)
         assert re.match(rf"{re.escape(str(path))}: [^\n]+$", str(refused.value)), what
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1", None])
+def test_a_damaged_first_shard_is_refused_with_what_to_delete(inner, damage):
+    path = Path(inner.run, "data/part-00000-of-00002.parquet")
+    path.unlink() if damage is None else path.write_bytes(damage)
+    with pytest.raises(
+        ConfigError, match=f"^{path}: is missing or differs .* Delete {inner.directory}"
+    ):
+        table_schemas.columns_of_run(inner.run)

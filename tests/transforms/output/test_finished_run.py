@@ -115,6 +115,14 @@ def test_without_a_check_what_is_no_parquet_is_still_named(run, reader):
         readers(unchecked)[reader]()
 
 
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"PAR1"), Path.unlink])
+def test_a_first_shard_without_columns_is_named(run, damage):
+    path = Path(run.directory, run.names[0])
+    damage(path)
+    with pytest.raises(WorkerError, match=f"^{path}: cannot be read: .*; was it changed or moved"):
+        run.schema()
+
+
 def test_without_a_check_a_changed_shard_is_read(run):
     path = Path(run.directory, SECOND)
     pq.write_table(pq.read_table(path).slice(1), path)
