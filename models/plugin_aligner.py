@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -18,7 +19,8 @@ from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import lengths_of, list_column
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, raised
-from pairweave.transforms.plugins.word_aligner import ALIGNER, Links, WordAligner
+from pairweave.transforms.plugins.returned_numbers import returned_tuples
+from pairweave.transforms.plugins.word_aligner import ALIGNER, WordAligner
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,14 +76,15 @@ class LoadedPluginAligner(AlignsEveryPair):
         }
         try:
             forward, reverse = self._aligner.align(pa.table(columns))
-            links = [self._checked(each, table) for each in (forward, reverse)]
-        except (ConfigError, MemoryError):
+            both = [[list(each) for each in links] for links in (forward, reverse)]
+        except MemoryError:
             raise
         except (Exception, SystemExit) as error:
             raise self._failed(raised(error)) from error
+        links = [self._checked(each, table) for each in both]
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)
 
-    def _checked(self, links: Links, table: pa.Table) -> pa.ListArray:
+    def _checked(self, links: Sequence[Sequence[object]], table: pa.Table) -> pa.ListArray:
         """Return the links of one direction as a column, sorted.
 
         Raises:
@@ -89,8 +92,10 @@ class LoadedPluginAligner(AlignsEveryPair):
         """
         if len(links) != table.num_rows:
             raise self._failed(f"returned links of {len(links)} pairs for {table.num_rows}")
-        sizes = np.array([len(each) for each in links], np.int64)
-        flat = np.array([link for each in links for link in each], np.float64).reshape(-1, 3)
+        try:
+            sizes, flat = returned_tuples(links, 3, "links")
+        except ValueError as error:
+            raise self._failed(str(error)) from error
         rows = np.repeat(np.arange(len(sizes)), sizes)
         wrong = np.isnan(flat).any(axis=1) | (flat[:, 2] < 0) | (flat[:, 2] > 1)
         for place, side in enumerate(("source", "target")):

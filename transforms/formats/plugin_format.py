@@ -102,6 +102,8 @@ def _pairs(
         except (PairweaveError, MemoryError):
             raise
         except ValueError as error:
+            if isinstance(error, io.UnsupportedOperation):  # not of the file, but of its use
+                raise _failed(plugin, f"{raised(error)} after pair {number} of {name}") from error
             said = " ".join(str(error).split())
             raise InputError(
                 "unreadable",

@@ -24,7 +24,7 @@ def code_digest(distribution: Distribution, module: str) -> str:
     Raises:
         OSError: A file cannot be read.
     """
-    files = {**dict(_listed(distribution)), **dict(_of_package(module.partition(".")[0]))}
+    files = {**dict(_listed(distribution)), **dict(_of_package(module))}
     digest = hashlib.sha256()
     for name in sorted(files):
         with files[name].open("rb") as file:
@@ -42,22 +42,27 @@ def _listed(distribution: Distribution) -> Iterator[tuple[str, Path]]:
             yield each.as_posix(), path
 
 
-def _of_package(name: str) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a package or module, by their names below the folder that contains it.
+def _of_package(module: str) -> Iterator[tuple[str, Path]]:
+    """Yield the files of the outermost package of a module, by their names below its parent folder.
 
-    A package without ``__init__.py`` yields none: several distributions may share it, so only the
-    files that its distribution lists count.
+    Several distributions may share a package without ``__init__.py``, so the package or module
+    inside it counts, and otherwise the files that its distribution lists.
     """
+    name, _, rest = module.partition(".")
     spec = importlib.util.find_spec(name)
+    while spec is not None and spec.origin is None and rest:
+        inner, _, rest = rest.partition(".")
+        name = f"{name}.{inner}"
+        spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None or not spec.has_location:
         return
-    origin = Path(spec.origin)
+    origin, parents = Path(spec.origin), name.split(".")[:-1]
     if spec.submodule_search_locations is None:
-        yield origin.name, origin
+        yield PurePosixPath(*parents, origin.name).as_posix(), origin
         return
     folder = origin.parent
     for path in folder.rglob("*"):
-        below = PurePosixPath(folder.name, path.relative_to(folder).as_posix())
+        below = PurePosixPath(*parents, folder.name, path.relative_to(folder).as_posix())
         if _is_code(below, path):
             yield below.as_posix(), path
 

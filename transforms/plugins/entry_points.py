@@ -223,13 +223,13 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
         )
     try:
         loaded = entry.load()
+        fault = kind.fault(loaded)
     except (Exception, SystemExit) as error:
         text = _one_line(error)
         raise ConfigError(
             f"{place}: cannot be loaded: {text}; expected {kind.expected}; install that package "
             "and what it needs again, or leave it out"
         ) from error
-    fault = kind.fault(loaded)
     if fault is not None:
         raise ConfigError(
             f"{place}: {fault}; expected {kind.expected}; install a version of that package that "

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, raised
-from pairweave.transforms.plugins.tokenizer import TOKENIZER, Token, Tokenizer
+from pairweave.transforms.plugins.returned_numbers import returned_tuples
+from pairweave.transforms.plugins.tokenizer import TOKENIZER, Tokenizer
 
 _EXPECTED = (
     "for each text a list of tokens (start, end) in code points, ascending, disjoint, not empty, "
@@ -38,28 +39,31 @@ def cut(
     strings = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     strings = strings.cast(pa.string())
     try:
-        tokens = tokenizer.cut(strings, pa.array(languages, pa.string()))
-        count = len(tokens)
-        listed = [token for each in tokens for token in each]
-        flat = np.array(listed, np.float64).reshape(len(listed), 2)
+        cuts = tokenizer.cut(strings, pa.array(languages, pa.string()))
+        returned = [list(each) for each in cuts]
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:
         raise _failed(plugin, raised(error)) from error
-    if count != len(strings):
-        raise _failed(plugin, f"returned tokens of {count} texts for {len(strings)}")
-    for text, own in zip(strings.to_pylist(), tokens, strict=True):
-        wrong = _fault(text, own)
+    if len(returned) != len(strings):
+        raise _failed(plugin, f"returned tokens of {len(returned)} texts for {len(strings)}")
+    try:
+        sizes, flat = returned_tuples(returned, 2, "tokens")
+    except ValueError as error:
+        raise _failed(plugin, str(error)) from error
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    tokens = flat.tolist()
+    for number, text in enumerate(strings.to_pylist()):
+        wrong = _fault(text, tokens[offsets[number] : offsets[number + 1]])
         if wrong is not None:
-            shown = ", ".join(map(str, wrong))
+            shown = ", ".join(f"{place:g}" for place in wrong)
             raise _failed(plugin, f"returned the token ({shown}) of the text {text[:80]!r}")
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum([len(each) for each in tokens], out=offsets[1:])
     starts, ends = flat.astype(np.int32).T
     return offsets, starts, ends
 
 
-def _fault(text: str, tokens: Sequence[Token]) -> Token | None:
+def _fault(text: str, tokens: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Return the first range that is not a token of its text."""
     ends = (0, *(end for _, end in tokens))
     for (start, end), before in zip(tokens, itertools.islice(ends, len(tokens)), strict=True):

@@ -154,6 +154,10 @@ def test_a_worker_with_other_code_refuses_the_unit(tmp_path, monkeypatch):
         ("raise SystemExit(0)", "raised SystemExit: 0 after pair 0 of a.bars"),
         ("yield 1, 'b'", "yielded \"(1, 'b')\" as pair 1 of a.bars; expected tuples"),
         ("raise KeyError('two\\nlines')", "raised KeyError: 'two\\nlines' after pair 0 of a.bars"),
+        (
+            "file.seek(0)",
+            "raised UnsupportedOperation: File or stream is not seekable. after pair 0",
+        ),
     ],
 )
 def test_what_is_no_pair_is_refused(bars, body, said):

@@ -4,6 +4,7 @@ import builtins
 import dataclasses
 import importlib.metadata
 import re
+import sys
 
 import pytest
 
@@ -78,6 +79,45 @@ def test_a_package_in_development_is_known_by_the_files_of_its_folder(tmp_path, 
     assert hashes[0] != hashes[1]
 
 
+@pytest.mark.parametrize("value", ["shared.rule", "shared.deep.rule", "shared.inner.rule"])
+def test_a_module_in_a_shared_package_in_development_is_known_by_its_code(
+    tmp_path, monkeypatch, value
+):
+    """A package without ``__init__.py``, of which the distribution lists no file."""
+    site = write_package(tmp_path / "site", module="unused", points=_points(f"{value}:RULE"))
+    path = site.joinpath(*value.split(".")).with_suffix(".py")
+    path.parent.mkdir(parents=True)
+    if "inner" in value:
+        (path.parent / "__init__.py").write_text("")
+    hashes = []
+    for text in ("1", "2"):
+        path.write_text(f"{plugins.RULE}# {text}\n")
+        plugins.use(monkeypatch, site)
+        hashes.append(plan_plugin(RULE, "length", "--plugin_rules")[0].sha256)
+    forget_shared()
+    assert hashes[0] != hashes[1]
+
+
+def test_a_listed_module_of_a_shared_package_counts_once(tmp_path, monkeypatch):
+    hashes = []
+    for name in ("unlisted", "listed"):
+        site = write_package(tmp_path / name, points=_points("shared.rule:RULE"))
+        (site / "shared").mkdir()
+        (site / "shared" / "rule.py").write_text(plugins.RULE)
+        listed = "shared/rule.py,,\n" if name == "listed" else ""
+        (next(site.glob("*.dist-info")) / "RECORD").write_text(listed)
+        with monkeypatch.context() as patch:
+            plugins.use(patch, site)
+            hashes.append(plan_plugin(RULE, "length", "--plugin_rules")[0].sha256)
+        forget_shared()
+    assert hashes[0] == hashes[1]
+
+
+def forget_shared():
+    for module in [each for each in sys.modules if each.partition(".")[0] == "shared"]:
+        del sys.modules[module]
+
+
 def _points(value, name="length"):
     return {"pairweave.rules": {name: value}}
 
@@ -132,6 +172,8 @@ def test_an_entry_point_that_names_no_object_is_refused(tmp_path, monkeypatch, v
         ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
         ("a = (\n", "SyntaxError: "),
         ("", "AttributeError: module 'a_module' has no attribute 'RULE'"),
+        (f"{plugins.RULE}Rule.about = property(lambda _: 1 / 0)\n", "ZeroDivisionError: "),
+        (f"{plugins.RULE}Rule.limit = 10**400\n", "OverflowError: "),
     ],
 )
 def test_code_that_cannot_be_loaded_is_refused(tmp_path, monkeypatch, code, said):

@@ -88,8 +88,12 @@ def test_what_is_no_line_of_a_plugin_is_refused(text):
         ("raise KeyError('two\\nlines')", "raised KeyError: 'two\\nlines'; expected"),
         ("return [[]]", "returned tokens of 1 texts for 2; expected"),
         ("return None", "raised TypeError: "),
-        ("return [[(0, 1)], [(0, 1, 2)]]", "raised ValueError: "),
-        ("return [[(0, 1, 2)], [(0, 1, 2)]]", "raised ValueError: "),
+        ("return [[(0, 1)], [(0, 1, 2)]]", "returned tokens that are not 2 numbers each"),
+        ("return [[(0, 1, 2)], [(0, 1, 2)]]", "returned tokens that are not 2 numbers each"),
+        ("return [[('0', '1')], []]", "returned tokens of the type <U1"),
+        ("return [[(0, None)], []]", "returned the token (0, nan) of the text 'a b'"),
+        ("return ((1 / 0 for _ in text) for text in texts)", "raised TypeError: "),
+        ("return ((1 / 0 for _ in '1') for text in texts)", "raised ZeroDivisionError: "),
         ("raise SystemExit(0)", "raised SystemExit: 0; expected"),
         ("return [[(0, 0)], []]", "returned the token (0, 0) of the text 'a b'"),
         ("return [[(0, 4)], []]", "returned the token (0, 4) of the text 'a b'"),
@@ -110,6 +114,17 @@ def test_what_is_no_token_of_its_text_is_refused(tmp_path, monkeypatch, body, sa
     start = "--tokens letters: cut of a-package 1 (a_module:TOKENIZER) "
     assert message.startswith(start + said)
     assert message.endswith("fix that package, or give other --tokens")
+
+
+def test_tokens_may_be_generated(tmp_path, monkeypatch):
+    body = (
+        "return ([] if not len(text.as_py()) else ((n, n + 1) for n in (0, 2)) for text in texts)"
+    )
+    config = planned(
+        tmp_path, monkeypatch, CODE.replace("return [\n", f"{body}\n        return [\n")
+    )
+    actual = tokenize(pa.array(["a b", ""]), config)
+    assert [len(each) for each in actual.to_pylist()] == [2, 0]
 
 
 def test_the_largest_texts_have_the_offsets_of_all_tokens(tmp_path, monkeypatch):
