@@ -152,8 +152,8 @@ def aligned_rows(
             yield batch
     edge = BandEdge(edges[0], edges[-1], len(edges)) if edges else None
     sides = ExchangedSides(exchanged[0], len(exchanged)) if exchanged else None
-    bead_files.write(output, unit.index, "\n".join(blocks))
-    receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge, sides)
+    digest = bead_files.write(output, unit.index, "\n".join(blocks))
+    receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge, sides, digest)
 
 
 def rows_of_half(batch: pa.RecordBatch, half: int) -> pa.RecordBatch:

@@ -112,7 +112,11 @@ def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
     inputs = {file.path for file in run.plan.files}.union(files_read(run.options))
     check_beside("beads", wanted, output, inputs)
     units = [unit.index for unit in run.plan.units]
-    return [BesideFile(wanted, lambda: bead_files.collect(files.absolute(output), units))]
+
+    def content() -> bytes:
+        return bead_files.collect(files.absolute(output), run.digest, units)
+
+    return [BesideFile(wanted, content)]
 
 
 def check_run(run: Run[BitextOptions]) -> None:

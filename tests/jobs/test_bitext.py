@@ -94,6 +94,23 @@ def test_every_bead_is_kept_or_rejected_for_a_reason(finished):
     assert hits > 0.6 * sum(map(len, gold))
 
 
+@pytest.mark.parametrize("damage", ["cut", "deleted"])
+def test_beads_that_have_changed_since_the_run_are_not_written(finished, tmp_path, damage):
+    directory, _ = finished
+    shutil.copytree(directory, tmp_path / "copy")
+    path = tmp_path / "copy/out/_receipts/beads-00001.txt"
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:100])
+    else:
+        path.unlink()
+    words = (*command(), "--output", "out", "--beads", "again")
+    status, _, errors = runs.run_here(*words, cwd=tmp_path / "copy")
+    assert status == 2
+    assert "_receipts/beads-00001.txt: " in errors.splitlines()[-1]
+    assert "so the beads are not known" in errors.splitlines()[-1]
+    assert not (tmp_path / "copy/again").exists()
+
+
 def test_a_fitted_model_gives_the_same_beads_again(finished, tmp_path):
     directory, _ = finished
     words = command()[:9]

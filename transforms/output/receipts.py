@@ -134,6 +134,7 @@ def write_unit_receipt(
     characters: Mapping[str, int] | None = None,
     edge: BandEdge | None = None,
     exchanged: ExchangedSides | None = None,
+    beads: str | None = None,
 ) -> None:
     """Record that a unit was read completely, with counts of its rows and characters.
 
@@ -145,6 +146,7 @@ def write_unit_receipt(
         characters: See `transforms.reading.damaged_characters.count_characters`.
         edge: Where the alignment of a document touches the edge of the widest band.
         exchanged: Documents whose sides look exchanged.
+        beads: SHA-256 of the file of its beads, if it has one (`line_files.bead_files`).
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
     if characters:
@@ -153,6 +155,8 @@ def write_unit_receipt(
         receipt["band_edge"] = list(edge)
     if exchanged is not None:
         receipt["exchanged_sides"] = list(exchanged)
+    if beads is not None:
+        receipt["beads"] = beads
     receipt_name, encoded = unit_receipt_name(unit), to_json(receipt)
     files.write_bytes(files.join(output, receipt_name), encoded)
 

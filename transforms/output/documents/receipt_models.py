@@ -54,3 +54,4 @@ class UnitReceipt(JsonFile):
     characters: Counts = Field(default_factory=dict)
     band_edge: list[Number] = Field(default=[0, 0, 0], min_length=3, max_length=3)
     exchanged_sides: list[Number] = Field(default=[0, 0], min_length=2, max_length=2)
+    beads: str = ""
