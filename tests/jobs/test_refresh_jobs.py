@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
@@ -229,3 +230,19 @@ def test_given_and_computed_scores_are_not_mixed_in_a_table(tmp_path):
     status, _, errors = scored_night(tmp_path, head, ("b", PLAIN), words=words)
     assert status == 0, errors
     assert "scores were computed, are now given" in scored_night(tmp_path, head, ("a", SCORED))[2]
+
+
+def test_a_night_whose_new_files_have_no_attention_takes_its_options(tmp_path):
+    for name, lines in (("a.en", "a b\n"), ("a.de", "c d\n"), ("b1.tsv", "e f\tg h\t0-0 1-1\n")):
+        (tmp_path / name).write_text(lines)
+    np.savez(tmp_path / "a.npz", np.eye(3))
+    head = "job: align\naligner: given\nattention_method: naive\ntokens: whitespace\n" + COMMON
+    of = (
+        "corpora:\n- {corpus: a, source_input: a.en, target_input: a.de, attention: a.npz}\n"
+        "- {corpus: b, input: 'b*.tsv', links_field: '3'}\n"
+    )
+    nightly.write_config(tmp_path, head=head, of=of)
+    nightly.good_night(tmp_path)
+    (tmp_path / "b2.tsv").write_text("i j\tk l\t0-0\n")
+    nightly.good_night(tmp_path)
+    assert len(nightly.ids(tmp_path / "table", "links")) == 3
