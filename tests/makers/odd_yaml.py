@@ -25,7 +25,7 @@ REFUSED = [
     ("{? [a] : 1}", "found unhashable key"),
     ("{a", "not valid YAML: while parsing a flow mapping"),
     ("{}\n---\n{}", "expected a single document"),
-    ("\x07", "unacceptable character #x0007"),
+    ("\x07", "unacceptable character #x0007: special characters are not allowed, at position 0"),
     ("&a [*a]", "nested too deeply"),
     ("{a: &a [*a]}", "nested too deeply"),
     ("[" * 500 + "]" * 500, "nested too deeply; options need two levels"),

@@ -153,7 +153,7 @@ def _gunzip(chunks: Iterable[bytes], name: str) -> Iterator[tuple[bytes, int]]:
                 member = None
                 members += 1
             yield text, consumed
-    if member is not None and not _GZIP_MAGIC.startswith(head):
+    if not _GZIP_MAGIC.startswith(head):
         raise _no_gzip(name, begun, members)
     if member is not None or not members:
         raise InputError(

@@ -258,8 +258,7 @@ def list_names(directory: str) -> list[str]:
     if is_uri(directory):
         prefix = directory.rstrip("/") + "/"
         paths = object_stores.store_of(prefix).list(prefix, nested=False)
-        below = (path.removeprefix(prefix) for path in paths)
-        return sorted(name for name in below if name and "/" not in name)
+        return sorted(filter(None, (path.removeprefix(prefix) for path in paths)))
     try:
         return sorted(entry.name for entry in os.scandir(directory) if entry.is_file())
     except FileNotFoundError:

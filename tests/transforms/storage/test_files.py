@@ -172,6 +172,8 @@ def test_what_is_below_a_directory_is_listed_without_what_links_lead_to(tmp_path
         files.write_bytes(str(tmp_path / name), b"x")
     (tmp_path / "out" / "linked").symlink_to(tmp_path / "elsewhere")
     assert files.list_below(str(tmp_path / "out")) == ["a/b/deep", "a/middle", "top"]
+    assert files.list_names(str(tmp_path / "out")) == ["top"]
+    assert files.list_names(str(tmp_path / "out" / "a")) == ["middle"]
     assert files.list_below(str(tmp_path / "nothing")) == []
 
 

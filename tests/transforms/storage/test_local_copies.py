@@ -46,6 +46,8 @@ def test_a_directory_is_copied_with_what_is_below_it(store):
     store.put("model/config.json", b"{}")
     store.put("model/weights/a", b"w")
     store.put("model/empty", b"")
+    for marked in ("model/", "model/weights/"):  # as a console marks a folder
+        store.put(marked, b"")
     store.put("model2/other", b"o")
     path = files.on_disk("s3://bucket/model/")
     actual = {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
