@@ -132,6 +132,17 @@ def test_an_earlier_corpus_that_could_not_match_is_refused(directory, options, m
     assert message in errors
 
 
+def test_an_earlier_corpus_is_refused_for_corpora_in_several_languages(directory):
+    corpus = "- {{input: list.tsv, corpus: {0}, target_lang: {0}}}\n"
+    listed = "".join(map(corpus.format, ("de", "nl")))
+    text = f"source_lang: en\nearlier: [list.tsv]\ncorpora:\n{listed}"
+    (directory / "languages.yaml").write_text(text)
+    words = ("filter", "--config", "languages.yaml", "--output", "refused")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert (status, len(errors.splitlines())) == (2, 1)
+    assert "--earlier: the corpora are in several languages, but files do not give" in errors
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

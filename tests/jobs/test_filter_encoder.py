@@ -203,6 +203,7 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
     ("options", "message"),
     [
         (("--scorer", "yisi2"), "needs --encoder"),
+        ((*YISI, "--idf", "counts", "--idf_pairs", "5"), "--idf_pairs: pieces are not counted if"),
         (("--layer", "3"), "--layer: applies to an encoder; give --scorer yisi2 or margin"),
         (
             (*YISI, "--score_weights", "w.json"),

@@ -1,8 +1,10 @@
 """The command ``stream`` and `pairweave.stream`: new tags from finished runs in every epoch."""
 
+import functools
 import io
 import itertools
 import json
+import operator
 import shutil
 import sys
 from collections import Counter
@@ -371,6 +373,7 @@ def test_runs_whose_tags_cannot_be_drawn_again_say_what_to_do(made, options, mes
     [
         ({"runs": "plain"}, "run it with keep_links, or"),
         ({"runs": "nothing"}, "give the output of a finished run"),
+        ({"runs": "kept", "unaligned_words": "allow"}, "needs all words, but a run of augment"),
         ({"source_input": "a"}, r"^source_input: no such option; see help\(pairweave.stream\)$"),
         ({"epochs": 0}, r"^epochs: .* 1, got 0; see help\(pairweave.stream\)$"),
         ({"template": ["x"]}, "^representation template needs template OPENING"),
@@ -386,6 +389,48 @@ def test_what_cannot_be_streamed_is_one_message(made, options, message):
     with pytest.raises(ConfigError, match=message) as refused:
         pairweave.stream(**{"runs": made / options.pop("runs", "links"), **options})
     assert "--" not in str(refused.value)  # callers in Python know no flags
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"job": "filter"}, "a run of filter has no word links, from which tags are drawn; give"),
+        ({"method": "glossary"}, "method glossary finds what to tag in another way"),
+        ({"min_confidence": 0.5}, "need probabilities that a run does not keep"),
+        ({"segmenter": "icu 1"}, "its words were found with icu 1, but this machine has"),
+        ({"inline_tags": "index"}, "keeps the tags of its input, which are not drawn"),
+    ],
+)
+def test_a_run_made_in_a_way_that_cannot_be_drawn_again_is_refused(
+    made, tmp_path, changed, message
+):
+    copy = shutil.copytree(made / "kept", tmp_path / "kept")
+    places = {"job": ("_manifest.json", []), "inline_tags": ("_plan.json", ["units", 0])}
+    name, keys = places.get(next(iter(changed)), ("_manifest.json", ["configuration"]))
+    document = json.loads((copy / name).read_text())
+    functools.reduce(operator.getitem, keys, document).update(changed)
+    (copy / name).write_text(json.dumps(document))
+    with pytest.raises(ConfigError, match=message):
+        pairweave.stream(copy)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--format", "jsonl", "--unfit", "escape"), "--unfit is for --format lines; leave it out"),
+        (("--format", "jsonl", "--alignment", "moses"), "--alignment is for --format lines"),
+        (("--alignment", "whitespace", "--unfit", "escape"), "escapes change the words that links"),
+        (("--alignment", "whitespace"), "the runs write their tags in different ways; give"),
+    ],
+)
+def test_lines_that_cannot_be_written_are_refused(made, tmp_path, options, message):
+    copy = shutil.copytree(made / "kept", tmp_path / "kept")
+    manifest = json.loads((copy / "_manifest.json").read_text())
+    manifest["configuration"]["representation"] = "xliff"
+    (copy / "_manifest.json").write_text(json.dumps(manifest))
+    status, out, errors = runs.run_here("stream", made / "kept", copy, *options)
+    assert (status, out) == (2, "")
+    assert message in errors
 
 
 @pytest.mark.parametrize("share", SHAPES)

@@ -39,6 +39,16 @@ def test_a_drift_that_is_equal_to_the_limit_is_allowed(rejected, passes):
     assert actual == ([] if passes else ["drift.rejected"])
 
 
+@pytest.mark.parametrize(
+    ("tags", "passes"), [(3.19, False), (3.2, True), (4.8, True), (4.9, False)]
+)
+def test_the_drift_of_a_mean_is_a_share_of_what_it_was(tags, passes):
+    limits = gates.Gates(min_compared=10, max_drift=0.2)
+    actual = broken(limits, metrics(20, tags=tags), [metrics(20, tags=4.0)])
+    assert actual == ([] if passes else ["drift.tags"])
+    assert broken(limits, metrics(20, tags=tags), [metrics(20, tags=0.0)]) == []
+
+
 def test_only_new_pairs_decide_whether_nights_are_compared():
     limits = gates.Gates(min_compared=30)
     before = [metrics(40)]
