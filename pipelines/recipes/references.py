@@ -61,9 +61,7 @@ def _with_paths(
         value, inner = values[key], block_of(fields[key])
         if inner is not None:
             blocks = [
-                _with_paths(inner, entry, step_of)
-                if isinstance(entry, dict) and "from" not in entry
-                else entry
+                _with_paths(inner, entry, step_of) if isinstance(entry, dict) else entry
                 for entry in listed(value)
             ]
             values[key] = blocks if isinstance(value, list) else blocks[0]
@@ -73,7 +71,7 @@ def _with_paths(
                 _path_of(key, fields[key], find, entry) if _is_reference(entry) else entry
                 for entry in listed(value)
             ]
-            values[key] = paths if len(paths) > 1 or _names_runs(fields[key]) else paths[0]
+            values[key] = paths if len(paths) > 1 else paths[0]
     return values
 
 

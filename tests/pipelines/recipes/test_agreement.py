@@ -64,14 +64,30 @@ def test_a_step_may_have_wider_limits(read):
     assert limits(read(fit="max_ratio: 5"), "max_ratio") == [3.0, 5.0, 3.0]
 
 
-def test_a_step_may_leave_open_what_another_step_sets(read):
+@pytest.mark.parametrize(
+    ("steps", "tokens"),
+    [
+        (
+            f"- {{job: filter, {OWN}, tokens: whitespace}}\n"
+            "- {job: finetune, model: m, input: {from: filter}}\n",
+            ["whitespace", "words"],
+        ),
+        (
+            f"- {{job: finetune, model: m, {OWN}}}\n- {{job: align, {OWN}, aligner: encoder, "
+            "model: {from: finetune}, tokens: whitespace}\n",
+            ["words", "whitespace"],
+        ),
+        (
+            f"- {{job: filter, {OWN}, tokens: whitespace}}\n"
+            "- {job: augment, input: {from: filter}, tokens: null}\n",
+            ["whitespace", None],
+        ),
+    ],
+)
+def test_a_step_may_leave_open_what_another_step_sets(read, steps, tokens):
     read()  # makes the corpus
-    Path("r.yaml").write_text(
-        f"{LANGS}steps:\n- {{job: filter, {OWN}, tokens: whitespace}}\n"
-        "- {job: finetune, model: m, input: {from: filter}}\n"
-    )
-    steps = recipe.read_recipe("r.yaml", "out", {})
-    assert limits(steps, "tokens") == ["whitespace", "words"]
+    Path("r.yaml").write_text(f"{LANGS}steps:\n{steps}")
+    assert limits(recipe.read_recipe("r.yaml", "out", {}), "tokens") == tokens
 
 
 def test_steps_that_read_no_chosen_pairs_or_choose_have_the_limits_of_their_jobs(

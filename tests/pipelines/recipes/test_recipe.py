@@ -113,10 +113,12 @@ def test_steps_may_write_files_outside_each_other_s_directories(read):
 def test_a_step_with_an_input_of_its_own_inherits_none(read):
     text = f"{LANGS}source_input: a.en\ntarget_input: a.de\nlicence: mit\nsteps:\n"
     plain, own = read(
-        f"{text}- {{job: filter}}\n- {{job: augment, input: {{from: filter}}, seed: 2}}\n"
+        f"html_entities: decode\n{text}- {{job: filter}}\n"
+        "- {job: augment, input: {from: filter}, seed: 2}\n"
     )
     assert (plain.options.source_input, plain.options.licence) == (("a.en",), "mit")
     assert (own.options.source_input, own.options.licence) == ((), None)
+    assert {step.options.html_entities for step in (plain, own)} == {"decode"}
 
 
 def test_runs_named_by_both_keys_are_read_together(read):
@@ -139,6 +141,13 @@ def test_a_file_may_be_named_like_the_directory_of_a_step(read):
     pairs = "source_input: a.en, target_input: a.de"
     steps = read(f"{LANGS}steps:\n- {{job: filter, {pairs}, scores: out/fit.txt}}\n{FIT}")
     assert steps[0].options.scores == "out/fit.txt"
+
+
+def test_no_step_writes_into_a_table_of_refresh(read, tmp_path):
+    (tmp_path / "table/_refresh/nights").mkdir(parents=True)
+    step = "- {job: filter, source_input: a.en, target_input: a.de, scores: table/s.txt}\n"
+    with pytest.raises(ConfigError, match="step filter: --scores table/s.txt: is inside the table"):
+        read(f"{LANGS}steps:\n{FIT}{step}")
 
 
 ROUNDS = f"""{LANGS}steps:

@@ -186,10 +186,11 @@ def test_an_output_in_a_store_is_compared_with_the_tables_there(monkeypatch, pat
     outputs.require_outside_tables("output", table, is_table=True)
 
 
-def test_a_recipe_writes_into_no_table(directory):
-    step = "{job: fit, input: 'help/*.tsv', source_lang: en, target_lang: de}"
-    (directory / "recipe.yaml").write_text(f"steps:\n  fit: {step}\n")
-    words = ("run", "--config", "recipe.yaml", "--output", "table/x", "--plan_only")
+@pytest.mark.parametrize("output", ["table/x", "."])
+def test_a_recipe_writes_into_no_table(directory, output):
+    step = "{name: table, job: fit, input: 'help/*.tsv', source_lang: en, target_lang: de}"
+    (directory / "recipe.yaml").write_text(f"steps:\n- {step}\n")
+    words = ("run", "--config", "recipe.yaml", "--output", output, "--plan_only")
     status, _, errors = runs.run_here(*words, cwd=directory)
     assert (status, "the table of refresh" in errors) == (2, True), errors
 
