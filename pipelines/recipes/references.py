@@ -152,7 +152,7 @@ def _model_of(key: str, step: Step) -> str:
         ConfigError: It makes no model.
     """
     options = step.options
-    if isinstance(options, PlannedOptions) and not options.WRITES_ROWS:
+    if not options.WRITES_ROWS:
         return options.output
     aligner = aligner_of(options)
     fits = aligner.can_fit and options.given_model is None

@@ -42,7 +42,7 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
         ConfigError: The step rejected more; names the share, the main reasons and the remedies.
     """
     left_out = ASKED_FOR | ({Reject.LOW_SCORE} if job == "filter" else set())
-    rejected = {reason: count for reason, count in manifest.get("rejected", {}).items() if count}
+    rejected = manifest.get("rejected", {})
     counted = {reason: count for reason, count in rejected.items() if reason not in left_out}
     read = manifest["rows"]["read"] - sum(rejected.values()) + sum(counted.values())
     lost = sum(counted.values())

@@ -146,7 +146,7 @@ def test_a_file_may_be_named_like_the_directory_of_a_step(read):
 def test_no_step_writes_into_a_table_of_refresh(read, tmp_path):
     (tmp_path / "table/_refresh/nights").mkdir(parents=True)
     step = "- {job: filter, source_input: a.en, target_input: a.de, scores: table/s.txt}\n"
-    with pytest.raises(ConfigError, match="step filter: --scores table/s.txt: is inside the table"):
+    with pytest.raises(ConfigError, match=r"step filter: --scores table/s\.txt: is inside the tab"):
         read(f"{LANGS}steps:\n{FIT}{step}")
 
 
@@ -246,6 +246,11 @@ def test_a_step_may_read_what_it_made_in_the_round_before(read):
             f"steps:\n{FIT}{BITEXT}- {{job: augment, input: {{from: bitext}},"
             " model: {from: bitext}}\n",
             "step augment: model: the step bitext makes no model; it has out/fit",
+        ),
+        (
+            f"steps:\n{FIT.replace('fit', 'augment')[:-2]}, mix: 0}}\n"
+            "- {job: align, source_input: a.en, target_input: a.de, model: {from: augment}}\n",
+            "step align: model: the step augment makes no model",
         ),
         (
             f"steps:\n{FIT}{BITEXT}"
