@@ -86,6 +86,17 @@ def test_a_plan_s_names_are_escaped(capsys, tmp_path):
     assert "␛]0;owned␇.tsv: 1 rows" in text
 
 
+def test_what_a_block_says_is_given_to_a_function_until_it_ends(capsys):
+    said, warned = [], []
+    with terminal.saying_to(said.append), terminal.warning_by(warned.append):
+        terminal.say("a result")
+        terminal.warn("a warning")
+    terminal.say("another result")
+    terminal.warn("another warning")
+    assert (said, warned) == (["a result"], ["a warning"])
+    assert capsys.readouterr() == ("another result\n", "another warning\n")
+
+
 def test_a_log_record_is_escaped():
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)

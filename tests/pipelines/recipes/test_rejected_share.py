@@ -29,6 +29,8 @@ def test_the_message_names_the_share_the_reasons_and_what_to_change():
     assert "out/step/report.html" in str(error.value)
     with pytest.raises(ConfigError, match="change max_target_foreign at the top"):
         check("filter", 0.5, 1, target_foreign=2)
+    with pytest.raises(ConfigError, match="change plugin_rules at the top"):
+        check("filter", 0.5, 1, rule_no_digits=2)
 
 
 @pytest.mark.parametrize(("most", "lost"), [(0.5, 5), (0.9, 9), (1.0, 10), (0.0, 0)])
