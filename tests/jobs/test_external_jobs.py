@@ -136,6 +136,10 @@ def test_pairs_that_a_program_cannot_take_are_rejected(directory):
         (("--program", "eflomal", "--program_path", "bin/eflomal-align"), "takes no seed"),
         (("--program", "giza"), "shard by shard"),
         (("--layer", "3"), "--program fast_align does not take --layer"),
+        (
+            ("--program", "simalign", "--model", "m", "--fit_pairs", "9"),
+            "--program simalign does not take --fit_pairs",
+        ),
         (("--decode", "viterbi"), "does not take --decode; leave it out, or give --aligner hmm"),
         (("--tokens", "pieces"), "has none"),
         (("--tokens", "sentencepiece"), "a model is trained only for --aligner hmm"),

@@ -192,6 +192,18 @@ def test_the_model_is_not_fitted_on_pairs_below_a_minimum_score(directory, low_s
     assert fitted == (tmp_path / "clean" / model).read_bytes()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("low_scores")
+def test_the_model_of_a_minimum_score_is_for_these_languages_in_this_order(directory):
+    sides = ("--source_input", "corpus.de", "--target_input", "corpus.en")
+    languages = ("--source_lang", "de", "--target_lang", "en")
+    words = ("augment", *sides, *languages, "--filter", "{min_score: 0.5, score_model: model}")
+    status, _, errors = runs.run_here(*words, "--output", "no", cwd=directory)
+    assert status == 2
+    assert "filter.score_model" in errors
+    assert "model: was fitted with source_lang en, but the pairs have de" in errors
+
+
 @pytest.mark.parametrize(
     ("block", "message"),
     [

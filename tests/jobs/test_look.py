@@ -11,6 +11,7 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.inspection import look
 from tests.makers import runs
 from tests.transforms.inspection.test_file_look import sentences
 
@@ -93,6 +94,21 @@ def test_nothing_is_looked_at_if_it_is_not_wanted(directory):
     document = planned(directory, check="none")
     assert "look" not in document
     assert not any("misaligned" in notice for notice in document["notices"])
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"), [({}, 50), ({"check": "all"}, 600), ({"misaligned": "reject"}, 600)]
+)
+def test_all_lines_are_looked_at_if_asked_for_or_if_stretches_are_rejected(
+    directory, monkeypatch, options, rows
+):
+    sizes = []
+    monkeypatch.setattr(look, "sample_size", lambda _: 50)
+    at_sample = look.look_at_sample
+    noted = lambda units, limits, size: sizes.append(size) or at_sample(units, limits, size)  # noqa: E731
+    monkeypatch.setattr(look, "look_at_sample", noted)
+    planned(directory, **options)
+    assert sizes == [rows]
 
 
 def test_what_is_rejected_must_be_looked_for(directory):

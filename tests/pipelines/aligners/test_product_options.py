@@ -4,6 +4,7 @@ import pytest
 
 from pairweave.pipelines.aligners.aligner_registry import NAMED, places_in_name, read_name
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_places import Use
 from tests.makers import runs
 
 SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")
@@ -51,6 +52,12 @@ def test_a_one_line_name_has_two_models():
     assert places == [("bert", True), ("fitted", False)]
     assert not NAMED["product"].learns(name)
     assert NAMED["product"].learns(read_name("product:bert"))
+
+
+def test_a_program_without_a_model_is_the_only_place_of_its_name():
+    text = "fast_align:path=bin/fast_align"
+    (part,) = places_in_name(text)
+    assert (text[part.first : part.last], part.use) == ("bin/fast_align", Use.PROGRAM)
 
 
 def test_as_the_second_aligner_it_needs_a_fitted_hmm():

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +14,12 @@ import sentencepiece
 import yaml
 import zstandard
 
+from pairweave.pipelines.aligners.given import Given
 from pairweave.transforms import schemas
 from pairweave.transforms.links.given_links import link_rows
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+from pairweave.transforms.units import CorpusInput
 from tests.makers import runs
 from tests.makers.rows import batch, pair, row
 
@@ -270,6 +273,13 @@ def test_what_does_not_go_together_is_refused_in_a_line(folder, arguments, messa
     assert status == 2, errors
     assert message in errors
     assert "Traceback" not in errors
+
+
+def test_options_of_attention_are_for_the_corpora_that_have_it():
+    options = SimpleNamespace(model_fields_set={"attention_head"})
+    sides = {"source_input": ("a.en",), "target_input": ("a.de",)}
+    given = ({"links": ("l",)}, {"attention": ("a.npz",)})
+    Given().check_corpora(options, [CorpusInput("en", "de", **sides, **each) for each in given])
 
 
 def test_other_links_are_another_run(folder):
