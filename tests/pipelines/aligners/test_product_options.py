@@ -3,8 +3,10 @@
 import pytest
 
 from pairweave.pipelines.aligners.aligner_registry import NAMED, places_in_name, read_name
+from pairweave.pipelines.aligners.hmm import tokens_for
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import Use
+from pairweave.transforms.text.tokens import TokenConfig
 from tests.makers import runs
 
 SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")
@@ -52,6 +54,15 @@ def test_a_one_line_name_has_two_models():
     assert places == [("bert", True), ("fitted", False)]
     assert not NAMED["product"].learns(name)
     assert NAMED["product"].learns(read_name("product:bert"))
+
+
+def test_a_model_of_words_aligns_words_between_blanks_and_no_pieces():
+    words, blanks = TokenConfig(), TokenConfig(kind="whitespace")
+    assert tokens_for(None, "h", words, "--hmm_model") == words
+    assert tokens_for("whitespace", "h", words, "--hmm_model") == blanks
+    assert tokens_for("words", "h", blanks, "--hmm_model") == words
+    with pytest.raises(ConfigError, match="--tokens sentencepiece: the model in h was fitted on w"):
+        tokens_for("sentencepiece", "h", words, "--hmm_model")
 
 
 def test_a_program_without_a_model_is_the_only_place_of_its_name():
