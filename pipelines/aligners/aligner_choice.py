@@ -36,10 +36,11 @@ def check_options(options: WordAlignerOptions) -> None:
     aligner = aligner_of(options)
     foreign = sorted(unused_options(options) & options.model_fields_set)
     if foreign:
-        other = next(each.name for each in ALIGNERS if foreign[0] in each.own)
+        other = next((each.name for each in ALIGNERS if {*foreign} <= {*each.own}), None)
         raise ConfigError(
-            f"{aligner.title(options)} does not take {dashed(foreign)}; leave it out, or give "
-            f"--aligner {other}"
+            f"{aligner.title(options)} does not take {dashed(foreign)}; leave "
+            f"{'it' if len(foreign) == 1 else 'them'} out"
+            + (f", or give --aligner {other}" if other else "")
         )
     aligner.check(options)
 

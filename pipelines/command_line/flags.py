@@ -572,6 +572,8 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
     if kind == "form":
         return f"{place}: must be {context['expected']}, got {value!r}{context['advice']}"
     own = context.get("error")  # a message of this project, not of Pydantic
+    if own and not place:  # of options that do not fit together, which it names
+        return str(own)
     text = str(own) if own else _STRUCTURES.get(kind, problem["msg"].lower())
     advice = ""
     if kind == "string_type" and isinstance(value, bool | int | float | dt.date):

@@ -45,6 +45,7 @@ from pairweave.transforms.option_marks import (
     not_by,
 )
 from pairweave.transforms.option_places import HUB_MODEL, LINE_FILE, MODEL, SUBWORDS
+from pairweave.transforms.option_values import has_form
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.symbols.mask import MASK
@@ -112,9 +113,14 @@ class FinetuneOptions(
         description="branch, tag or commit of a hub model",
         json_schema_extra={**PLANNED_OTHERWISE, **listed_after("model")},
     )
-    objectives: str = Field(
+    objectives: Annotated[
+        str,
+        has_form(
+            "(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*",
+            "one or more of mlm, tlm, so, psi and co, such as mlm,tlm",
+        ),
+    ] = Field(
         "mlm,tlm,so,psi",
-        pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
         description="training objectives: mlm and tlm (predicting masked pieces of a sentence or a "
         "pair), so (strengthening the encoder's own links), psi (distinguishing translations from "
         "other pairs), co (agreement of both directions)",

@@ -256,7 +256,8 @@ TranslatorName = Annotated[
     Annotated[
         str,
         has_form(
-            "(ctranslate2|transformers):.+", "ctranslate2:DIRECTORY or transformers:DIRECTORY"
+            "(ctranslate2|transformers):.+",
+            "ctranslate2:DIR, transformers:DIR or transformers:OWNER/NAME",
         ),
     ]
     | None,

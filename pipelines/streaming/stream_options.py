@@ -46,7 +46,9 @@ class StreamCommandOptions(StreamedTagOptions):
         "leave_out these rows, or escape every backslash, tab and line break",
     )
     start: Annotated[
-        str, has_form("[0-9]+(:[0-9]+)?", "EPOCH or EPOCH:WINDOW, such as 2:0"), Metavar("POSITION")
+        str,
+        has_form("[0-9]+(:[0-9]+)?", "EPOCH or EPOCH:WINDOW, such as 0 or 2:15"),
+        Metavar("POSITION"),
     ] = Field(
         "0",
         description="where to begin, EPOCH or EPOCH:WINDOW from 0, as shown on standard error",

@@ -58,6 +58,14 @@ def directory(tmp_path):
             "head ot has no moved_mass",
         ),
         (("--cost", "euclidean"), "--aligner hmm does not take --cost"),
+        (
+            ("--cost", "euclidean", "--head", "ot"),
+            "does not take --cost, --head; leave them out, or give --aligner encoder\n",
+        ),
+        (
+            ("--layer", "8", "--attention_head", "0"),
+            "--aligner hmm does not take --attention_head, --layer; leave them out\n",
+        ),
     ],
 )
 def test_wrong_options_are_named_in_one_line(job, arguments, message, directory):

@@ -10,8 +10,12 @@ import pytest
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, JOBS
+from pairweave.pipelines.commands import ablate
 from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.commands.finished import stream
 from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
+from pairweave.pipelines.job_options.check_options import CheckOptions
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import (
     AlignOptions,
     AugmentOptions,
@@ -186,8 +190,7 @@ def test_a_key_that_is_an_option_of_beam_is_said_to_be_a_flag(tmp_path):
     [
         ("accelerator", "nvidia-l4", "such as type:nvidia-l4;count:1;install-nvidia-driver"),
         ("accelerator", "type:nvidia-l4;count:0", "such as type:nvidia-l4;count:1"),
-        ("translator", "marian", "ctranslate2:DIRECTORY or transformers:DIRECTORY"),
-        ("translator", "ctranslate2:", "ctranslate2:DIRECTORY or transformers:DIRECTORY"),
+        ("translator", "ctranslate2:", "ctranslate2:DIR, transformers:DIR or transformers:OWNER"),
         ("memory", "two", "a size with its unit, such as 2GiB or 512MiB"),
     ],
 )
@@ -467,6 +470,30 @@ def test_a_structure_of_yaml_is_named_in_its_words(tmp_path, text, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("model", "words", "said"),
+    [
+        (AugmentOptions, "--translator=m", "must be ctranslate2:DIR, transformers:DIR or"),
+        (SuggestOptions, "--scorer=hmm", "must be ctranslate2:DIR, transformers:DIR or"),
+        (FinetuneOptions, "--objectives=mlm,", "must be one or more of mlm, tlm, so, psi and co"),
+        (
+            ablate.main.model("ablate"),
+            "--device=gpu --config c --output o",
+            "must be auto, cpu, cuda or cuda:N",
+        ),
+        (stream.main.model("stream"), "--start=-1 run", "must be EPOCH or EPOCH:WINDOW, such as"),
+        (CheckOptions, "--source_lang=e", "must be a language tag such as en or pt-BR"),
+    ],
+)
+def test_a_text_of_another_form_is_refused_in_words_rather_than_by_a_pattern(model, words, said):
+    with pytest.raises(ConfigError) as refused:
+        parse(*words.split(), model=model, beam=False)
+    name, _, value = words.split()[0].removeprefix("--").partition("=")
+    assert f"{name}: {said}" in str(refused.value)
+    assert f"got {value!r}" in str(refused.value)
+    assert "pattern" not in str(refused.value)
+
+
 def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
     (tmp_path / "job.yaml").write_text("output: o\nseed: x\n")
     with pytest.raises(ConfigError) as refused:
@@ -475,6 +502,27 @@ def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
     with pytest.raises(ConfigError) as refused:
         parse("--config", str(tmp_path / "job.yaml"), "--seed", "y", "--output", "o")
     assert str(refused.value).startswith("seed: input should be a valid integer")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "--near_threshold 0.5",
+            "--near_threshold: applies to --duplicates near, not to masked; leave it out",
+        ),
+        ("--select_words 5 --select_share 1", "give one of --select_words, --select_share"),
+        (
+            "--select_score 2",
+            "--select_score: 2: scores are from 0 to 1, unless --score_field, --score_input or a "
+            "--scorer of another package gives others",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_together_are_named_without_all_others(words, said):
+    with pytest.raises(ConfigError) as refused:
+        parse("--input", "a.tsv", "--output", "o", *words.split(), model=FilterJobOptions)
+    assert str(refused.value) == f"{said}; see pairweave job --help"
 
 
 def test_the_source_of_beam_has_every_flag_of_its_parser():
