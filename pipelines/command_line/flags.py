@@ -449,7 +449,8 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
         raise ConfigError(f"{path}: expected a map of options, found {type(value).__name__}")
     if "steps" in value and "steps" not in model.model_fields:
         raise ConfigError(
-            f"{path}: has steps, so it is a recipe; run it with: pairweave run {path}"
+            f"{path}: has steps, so it is a recipe; run it with: pairweave run --config {path} "
+            "--output DIR"
         )
     try:
         check_keys(value, list(model.model_fields))

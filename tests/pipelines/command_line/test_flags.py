@@ -103,7 +103,8 @@ def test_a_wrong_option_is_named(words, message):
         ("outptu: x", "unknown key outptu, did you mean output"),
         (
             "steps: {}",
-            r"c\.yaml: has steps, so it is a recipe; run it with: pairweave run .*c\.yaml$",
+            "c.yaml: has steps, so it is a recipe; "
+            r"run it with: pairweave run --config .*c\.yaml --output DIR$",
         ),
         ("- 1", "expected a map"),
         ("a: [", "not valid YAML"),
@@ -492,6 +493,18 @@ def test_a_text_of_another_form_is_refused_in_words_rather_than_by_a_pattern(mod
     assert f"{name}: {said}" in str(refused.value)
     assert f"got {value!r}" in str(refused.value)
     assert "pattern" not in str(refused.value)
+
+
+def test_the_advice_for_a_recipe_runs_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.en").write_text("a red house\n")
+    (tmp_path / "a.de").write_text("ein rotes Haus\n")
+    sides = "source_input: a.en, target_input: a.de"
+    (tmp_path / "recipe.yaml").write_text(f"steps: [{{name: one, job: align, {sides}}}]\n")
+    with pytest.raises(ConfigError) as refused:
+        parse("--config", "recipe.yaml", "--output", "o")
+    advice = str(refused.value).partition("pairweave ")[2]
+    assert cli.main([*shlex.split(advice), "--plan_only"]) == 0
 
 
 def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
