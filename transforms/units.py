@@ -35,11 +35,14 @@ class FileLimitOptions(Config):
         200,
         ge=1,
         le=1 << 20,
-        description="largest ratio of decompressed to compressed bytes; of Parquet, of text to "
-        "the bytes of a row group",
+        description="largest ratio of decompressed to compressed bytes, for more than 16 MiB of "
+        "text; of Parquet, of text to the bytes of a row group",
     )
     max_file_bytes: int = Field(
-        1 << 40, ge=1, le=1 << 60, description="largest decompressed size of one file, in bytes"
+        1 << 40,
+        ge=1,
+        le=1 << 60,
+        description="most text in one file that is compressed or Parquet, in bytes",
     )
     max_json_depth: int = Field(
         64,
