@@ -377,7 +377,7 @@ def test_runs_whose_tags_cannot_be_drawn_again_say_what_to_do(made, options, mes
         ({"source_input": "a"}, r"^source_input: no such option; see help\(pairweave.stream\)$"),
         ({"epochs": 0}, r"^epochs: .* 1, got 0; see help\(pairweave.stream\)$"),
         ({"template": ["x"]}, "^representation template needs template OPENING"),
-        ({"weights": [1, 2]}, "2 weights for 1 runs"),
+        ({"weights": [1, 2]}, "2 weights for 1 run;"),
         ({"columns": ["words"]}, "no column words"),
         ({"columns": "id"}, r"^columns: give a list of names, such as \['id'\], not a text$"),
         ({"rank": 2, "ranks": 2}, "rank 2 of 2"),

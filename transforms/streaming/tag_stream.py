@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.streaming.drawable_pairs import draw_pass
@@ -134,7 +135,8 @@ class TagStream:
         if not known or start.row < 0:
             raise ConfigError(
                 f"position {start.epoch}:{start.window}, row {start.row}: this stream has "
-                f"{self.config.epochs} epochs of {self.windows} windows, counted from 0"
+                f"{counted(self.config.epochs, 'epoch')} of {counted(self.windows, 'window')}, "
+                "counted from 0"
             )
         at = start
         while at.epoch < self.config.epochs:
@@ -160,7 +162,8 @@ def pairs_of_an_epoch(sizes: Sequence[int], config: StreamConfig) -> tuple[int, 
     weights = np.array(config.weights or sizes, np.float64)
     if len(weights) != len(sizes):
         raise ConfigError(
-            f"{len(weights)} weights for {len(sizes)} runs; give one for each, in the same order"
+            f"{counted(len(weights), 'weight')} for {counted(len(sizes), 'run')}; give one for "
+            "each, in the same order"
         )
     if (weights < 0).any() or not np.isfinite(weights).all():
         raise ConfigError(f"weights must be numbers from 0, got {', '.join(map(str, weights))}")

@@ -55,8 +55,8 @@ class TagConfig(TagOptions):
         if self.profile is None or not self.profile.names.counts:
             others = ", ".join(name for name in NAMES if name != "raw")
             raise ConfigError(
-                "representation raw takes the names of tags from a tag profile that has names; "
-                f"give one (tag_profile), or choose {others} or a template"
+                "representation raw needs a tag profile with names (tag_profile); give one, or "
+                f"choose {others} or a template"
             )
         if self.profile.names.syntax not in ("xml", "html"):
             raise ConfigError(

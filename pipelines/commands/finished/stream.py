@@ -12,6 +12,7 @@ from pairweave.pipelines.process import supervisor, terminal
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.streaming.tag_stream import Position, TagStream
 
@@ -55,7 +56,7 @@ def main(*, options: StreamCommandOptions) -> int:
             f"{options.start} to the end of --epochs {options.epochs}"
         )
     out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
-    terminal.note(f"{done.rows:,} rows in {options.epochs} epochs{out}")
+    terminal.note(f"{counted(done.rows, 'row')} in {counted(options.epochs, 'epoch')}{out}")
     return 0
 
 

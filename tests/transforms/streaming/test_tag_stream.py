@@ -26,7 +26,7 @@ def test_pairs_of_an_epoch_follow_weights_and_temperature(sizes, settings, expec
 @pytest.mark.parametrize(
     ("sizes", "weights", "message"),
     [
-        ([5, 5], (1.0,), "1 weights for 2 runs"),
+        ([5, 5], (1.0,), "1 weight for 2 runs"),
         ([5, 5], (1.0, -1.0), "numbers from 0"),
         ([5, 5], (0.0, 0.0), "no pair"),
         ([0], (), "no pair"),

@@ -386,7 +386,7 @@ def test_ids_of_xliff_count_from_1_left_to_right_in_the_source():
         ({"damage_share": float("nan")}, "damage_share must be 0 to 1"),
         (
             {"representation": "raw"},
-            r"representation raw takes .*; give one \(tag_profile\), or choose indexed, xliff",
+            r"representation raw needs .* \(tag_profile\); give one, or choose indexed, xliff",
         ),
         ({"representation": "xlif"}, "xlif"),
         ({"representation": ("<{index}>", "<{index}>", "x")}, "template"),
