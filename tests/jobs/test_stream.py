@@ -142,6 +142,11 @@ def test_the_command_writes_the_same_rows_and_goes_on(made):
     assert later == lines[-len(later) :]
 
 
+def test_windows_of_fewer_pairs_than_runs_may_be_empty(made):
+    words = ("stream", made / "links", made / "links", "--seed", 1)
+    assert sorted(streamed(*words, "--window", 1)) == sorted(streamed(*words))
+
+
 def test_rows_to_skip_that_the_stream_does_not_have_are_refused(made):
     rows = len(list(pairweave.stream(made / "links", epochs=2, window=50)))
     words = ("stream", made / "links", "--epochs", 2, "--window", 50)

@@ -115,6 +115,11 @@ class TagStream:
             for part in passes.parts(start, stop):
                 left_out += int((~part.drawable.fits).sum())
                 tables.append(draw_pass(part.drawable, run.drawing, part.number))
+        if not tables:  # windows of fewer pairs than there are runs: none has its turn here
+            number_of_run = next(place for place, share in enumerate(self._shares) if share)
+            part = next(iter(self._passes[number_of_run].parts(0, 1)))
+            drawing = self._runs[number_of_run].drawing
+            tables.append(draw_pass(part.drawable, drawing, part.number).slice(0, 0))
         rows = pa.concat_tables(tables).combine_chunks()
         if self.config.shuffle:
             # Places, not pairs: with weights, a pair can occur twice in a window.
