@@ -1,5 +1,6 @@
 """awesome-align of the extra `awesome`: found without a path, given safetensors, and compared."""
 
+import dataclasses
 import json
 import pickle
 import shutil
@@ -43,9 +44,39 @@ def encoder(pairs, tmp_path_factory):
     return directory
 
 
+class Trap:
+    """Leaves a mark where it is unpickled."""
+
+    def __init__(self, mark):
+        self._mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self._mark,)
+
+
+@dataclasses.dataclass
+class Aligned:
+    """What a call of the program with the head softmax on all pairs gives.
+
+    Attributes:
+        links: Of each pair.
+        modes: Of the folder of each process that is started.
+        left: What is left of temporary files.
+        mark: Where the pickle beside the safetensors leaves a mark.
+    """
+
+    links: list
+    modes: list
+    left: list
+    mark: Path
+
+
 @pytest.fixture(scope="module")
-def eight_pairs(pairs, encoder, tmp_path_factory):
-    """Return the links of eight pairs, each mode of the folder of a call, and what is left then."""
+def softmax(pairs, encoder, tmp_path_factory):
+    """Return what the program says if a pickle lies beside the safetensors of the encoder."""
+    copy = shutil.copytree(encoder, tmp_path_factory.mktemp("copy") / "bert")
+    mark = copy.parent / "unpickled"
+    (copy / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(mark)))
     directory = tmp_path_factory.mktemp("temporary")
     modes = []
     run = external.run
@@ -59,8 +90,8 @@ def eight_pairs(pairs, encoder, tmp_path_factory):
         patch.setenv("TMPDIR", str(directory))
         patch.setattr("tempfile.tempdir", None)
         patch.setattr(external, "run", watched)
-        linked = ExternalAligner(config_of(encoder)).align(token_table(pairs[:8]))
-    return links_of(linked), modes, list(directory.iterdir())
+        linked = ExternalAligner(config_of(copy)).align(token_table(pairs))
+    return Aligned(links_of(linked), modes, list(directory.iterdir()), mark)
 
 
 def config_of(encoder, head="softmax", **more):
@@ -73,50 +104,43 @@ def test_the_extra_brings_a_program_that_needs_no_path(monkeypatch, encoder):
     assert identity(config_of(encoder)).startswith("awesome-align==0.1.7 torch==")
 
 
-@pytest.mark.parametrize("head", ["softmax", "entmax15"])
-def test_its_links_are_those_of_our_encoder(pairs, encoder, head):
-    table = token_table(pairs)
-    theirs = links_of(ExternalAligner(config_of(encoder, head)).align(table))
-    ours = both_directions(
-        load_aligner(EncoderConfig(str(encoder), layer=LAYER, head=HeadConfig(head))).align(table)
-    )
+def links_of_our_encoder(pairs, encoder, head):
+    config = EncoderConfig(str(encoder), layer=LAYER, head=HeadConfig(head))
+    return both_directions(load_aligner(config).align(token_table(pairs)))
+
+
+def assert_all_but_equal(theirs, ours):
     assert sum(map(len, theirs)) > 300
     # Vectors of random weights are all but equal here and there; then rounding decides.
     same = sum(map(len, map(set.intersection, theirs, ours)))
     assert same > 0.98 * max(sum(map(len, theirs)), sum(map(len, ours)))
 
 
+def test_its_links_are_those_of_our_encoder(pairs, encoder, softmax):
+    assert_all_but_equal(softmax.links, links_of_our_encoder(pairs, encoder, "softmax"))
+
+
+def test_its_links_by_its_other_head_are_those_of_our_encoder(pairs, encoder):
+    config = config_of(encoder, "entmax15")
+    theirs = links_of(ExternalAligner(config).align(token_table(pairs)))
+    assert_all_but_equal(theirs, links_of_our_encoder(pairs, encoder, "entmax15"))
+
+
 def test_weights_under_another_name_or_in_parts_give_the_same_links(
-    pairs, encoder, eight_pairs, tmp_path
+    pairs, encoder, softmax, tmp_path
 ):
-    expected, _, _ = eight_pairs
     model = BertForMaskedLM.from_pretrained(encoder)
     for path in encoder.iterdir():
         if path.suffix != ".safetensors":
             shutil.copy(path, tmp_path)
     model.save_pretrained(tmp_path, max_shard_size="100KB")
     assert (tmp_path / "model.safetensors.index.json").is_file()
-    assert links_of(ExternalAligner(config_of(tmp_path)).align(token_table(pairs[:8]))) == expected
+    linked = ExternalAligner(config_of(tmp_path)).align(token_table(pairs))
+    assert links_of(linked) == softmax.links
 
 
-class Trap:
-    """Leaves a mark where it is unpickled."""
-
-    def __init__(self, mark):
-        self._mark = mark
-
-    def __reduce__(self):
-        return Path.touch, (self._mark,)
-
-
-def test_a_pickle_beside_safetensors_is_never_read(pairs, encoder, eight_pairs, tmp_path):
-    copy = shutil.copytree(encoder, tmp_path / "bert")
-    mark = tmp_path / "unpickled"
-    (copy / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(mark)))
-    linked = ExternalAligner(config_of(copy)).align(token_table(pairs[:8]))
-    expected, _, _ = eight_pairs
-    assert links_of(linked) == expected
-    assert not mark.exists()
+def test_a_pickle_beside_safetensors_is_never_read(softmax):
+    assert not softmax.mark.exists()
 
 
 def test_pickled_weights_alone_are_refused_with_the_command_that_converts_them(encoder, tmp_path):
@@ -144,10 +168,9 @@ def test_an_encoder_that_it_would_misread_is_refused(encoder, tmp_path):
         ExternalAligner(config_of(copy))
 
 
-def test_the_converted_weights_are_private_and_gone_afterwards(eight_pairs):
-    _, modes, left = eight_pairs
-    assert modes == [0o700, 0o700]
-    assert left == []
+def test_the_converted_weights_are_private_and_gone_afterwards(softmax):
+    assert softmax.modes == [0o700, 0o700]
+    assert softmax.left == []
 
 
 @pytest.mark.slow

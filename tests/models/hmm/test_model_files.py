@@ -44,11 +44,11 @@ def refusal(directory):
     return str(caught.value)
 
 
-def convert(message):
-    """Run the command that a refusal ends with, as a shell would."""
+def command_in(message):
+    """Return the arguments of Python in the command that a refusal ends with."""
     program, *arguments = shlex.split(message.splitlines()[-1])
     assert program == "python"
-    subprocess.run([sys.executable, "-W", "ignore", *arguments], check=True, timeout=120)
+    return arguments
 
 
 def vectors(directory):
@@ -71,11 +71,12 @@ def test_the_command_converts_the_weights_and_not_what_a_trainer_saved_beside_th
     torch.save(argparse.Namespace(seed=1), copied / "training_args.bin")
     message = refusal(copied)
     assert message.startswith(f"{copied / 'pytorch_model.bin'}: the weights are pickled only")
-    convert(message)
+    words = [sys.executable, "-W", "ignore", *command_in(message)]
+    subprocess.run(words, check=True, timeout=120)
     torch.testing.assert_close(vectors(copied), vectors(bert))
 
 
-def test_the_command_converts_all_parts_of_pickled_weights(bert, copied):
+def test_the_command_converts_all_parts_of_pickled_weights(bert, copied, monkeypatch):
     (copied / WEIGHTS).unlink()
     every = pickled_with_heads(bert)
     names = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"]
@@ -84,7 +85,11 @@ def test_the_command_converts_all_parts_of_pickled_weights(bert, copied):
         parts[part][name] = every[name]
     for part, tensors in parts.items():
         torch.save(tensors, copied / part)
-    convert(refusal(copied))
+    # In this process, which has loaded torch.
+    option, code, *arguments = command_in(refusal(copied))
+    assert option == "-c"
+    monkeypatch.setattr(sys, "argv", [option, *arguments])
+    exec(code, {})
     torch.testing.assert_close(vectors(copied), vectors(bert))
 
 
