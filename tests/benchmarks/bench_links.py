@@ -18,8 +18,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nltk.translate.gdfa import grow_diag_final_and
-from nltk.translate.phrase_based import phrase_extraction
 
 from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import HEURISTICS, symmetrize
@@ -133,6 +131,9 @@ def to_text(function, *arguments):
 
 
 def test_symmetrization_beside_nltk_and_a_program_in_cpp(pairs, files, program):
+    # Not at the top: the unit suite collects this file, and it loads SciPy's statistics.
+    from nltk.translate.gdfa import grow_diag_final_and
+
     forward, reverse = flat([pair[2] for pair in pairs]), flat([pair[3] for pair in pairs])
     text = [(len(s), len(t), pharaoh(f), pharaoh(r)) for s, t, f, r in pairs[:NLTK_PAIRS]]
     nltk, _ = seconds(lambda: [grow_diag_final_and(*pair) for pair in text])
@@ -155,6 +156,8 @@ def test_symmetrization_beside_nltk_and_a_program_in_cpp(pairs, files, program):
 
 
 def test_phrases_beside_nltk(pairs, tmp_path):
+    from nltk.translate.phrase_based import phrase_extraction
+
     forward, reverse = flat([pair[2] for pair in pairs]), flat([pair[3] for pair in pairs])
     joined = symmetrize(forward, reverse, HEURISTICS["grow-diag"])
     links = unflat(*joined)

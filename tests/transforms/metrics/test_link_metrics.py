@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from nltk.translate.metrics import alignment_error_rate
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.metrics.link_metrics import evaluate_links
@@ -79,6 +78,9 @@ def test_the_error_rate_is_that_of_nltk(sure, others, found):
         (path / "hypothesis").write_text(" ".join(f"{i}-{j}" for i, j in found) + "\n")
         (path / "gold").write_text(" ".join(gold) + "\n")
         scores = evaluate_links(path / "hypothesis", path / "gold", one_based=False)
+    # Not at the top: it loads SciPy's statistics, which takes a second.
+    from nltk.translate.metrics import alignment_error_rate
+
     assert scores.aer == pytest.approx(alignment_error_rate(sure, found, sure | others))
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.translate.phrase_based import phrase_extraction
 
 from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from tests.makers.links import NO_CUTS, flat, link_sets, phrases_slowly, read_pharaoh, unflat
@@ -36,6 +35,9 @@ def extract(pairs, max_words=64, *, allow=False, cuts=(NO_CUTS, NO_CUTS)):
 
 
 def nltk_phrases(pair, max_words):
+    # Not at the top: it loads SciPy's statistics, which takes a second.
+    from nltk.translate.phrase_based import phrase_extraction
+
     links, source, target = pair
     if not source or not target:
         return []
