@@ -29,6 +29,8 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
+import numpy as np
+
 COMPILED = Path("pairweave", "compiled_kernels")
 """Where the package looks for them."""
 
@@ -211,6 +213,7 @@ def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
         initializer=descendants.die_with_parent,
         initargs=(os.getpid(),),
     ) as processes:
+        pieces = [] if names else [processes.submit(call_kernels_of_pieces)]
         while order.is_active():
             for name in order.get_ready():
                 running[processes.submit(_run, *lines[name], *_output(name, directory))] = name
@@ -220,6 +223,28 @@ def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
                 done += 1
                 sys.stdout.write(f"compiled for {done} of {len(lines)} runs\n")
                 sys.stdout.flush()
+        for future in pieces:
+            future.result()
+
+
+def call_kernels_of_pieces() -> None:
+    """Call the kernels of an encoder's pieces, with values of the types that jobs give them.
+
+    A job with an encoder would need torch.
+    """
+    from pairweave.transforms.kernels.text import encoder_pieces
+    from pairweave.transforms.kernels.text.spans import FlatSpans
+    from pairweave.transforms.text import codepoints
+
+    offsets, starts, ends = np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32)
+    text = np.frombuffer(b"a", np.uint8)
+    encoder_pieces.merge_pieces(offsets, starts, ends, text, offsets, codepoints.properties())
+    spans = FlatSpans(offsets, *encoder_pieces.cover(*(offsets, starts, ends) * 2))
+    probability = np.ones(1, np.float32)
+    links = encoder_pieces.UnitLinks(
+        offsets, starts, starts, np.ones(1, np.uint8), probability, probability
+    )
+    encoder_pieces.token_links(links, spans, spans, offsets[1:], offsets[1:])
 
 
 def _command_lines(directory: Path) -> dict[str, list[str]]:

@@ -155,6 +155,19 @@ def test_text_without_spaces_compiles_nothing(site, tmp_path):
     assert compiled(tmp_path / "cache") == []
 
 
+def test_an_encoder_compiles_nothing(site, tmp_path):
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from tests.makers.encoders import write_bert
+
+    texts = [text for number in range(60) for text in corpora.sentence(number)]
+    encoder = write_bert(tmp_path / "bert", texts, layers=2)
+    words = [*command_of("augment", tmp_path), "--aligner", "encoder", "--model", encoder]
+    for tokens in ("words", "pieces"):
+        more = ["--layer", "2", "--tokens", tokens, "--output", tmp_path / tokens]
+        run(site, tmp_path / "cache", *words, *more)
+    assert compiled(tmp_path / "cache") == []
+
+
 def test_tags_are_put_back_without_compiling(site, tmp_path):
     sides = [corpora.sentence(number) for number in range(60)]
     tagged = [f"<b>{source.replace(' ', '</b> ', 1)}\n" for source, _ in sides]
