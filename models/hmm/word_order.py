@@ -46,7 +46,9 @@ class WordOrder:
         size = 1 << (2 * len(self.keys) + 1).bit_length()
         keys, ids = np.zeros(size, np.uint64), np.zeros(size, np.int32)
         fill_table(keys, ids, self.keys)
-        return kernel.Table(keys, ids, self.values)
+        values = self.values.view()
+        values.flags.writeable = False  # the same type for Numba, whether counted or read
+        return kernel.Table(keys, ids, values)
 
     def roughness(self, side: Side) -> np.ndarray:
         """Return how unusual the order of the words of each text is, float32 ``[text]``.

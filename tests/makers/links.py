@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.links.links import Links
+from tests.makers.read_only import read_only
 
 DIRECT = [(-1, 0), (0, -1), (0, 1), (1, 0)]
 DIAGONAL = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
@@ -24,10 +25,7 @@ def flat(pairs):
     """Return sequences of links with read-only words, as views of Arrow columns are."""
     links = [link for pair in pairs for link in pair]
     offsets = np.cumsum([0, *(len(pair) for pair in pairs)], dtype=np.int64)
-    source = np.array([link[0] for link in links], np.int16)
-    target = np.array([link[1] for link in links], np.int16)
-    source.setflags(write=False)
-    target.setflags(write=False)
+    source, target = (read_only([link[side] for link in links], np.int16) for side in (0, 1))
     return Links(offsets, source, target)
 
 

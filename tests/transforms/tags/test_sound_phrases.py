@@ -19,6 +19,7 @@ from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_p
 from pairweave.transforms.tags.sound_phrases import keep_sound, mark_roles
 from pairweave.transforms.tags.tags import TagConfig, find_taggable, inject_tags
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from tests.makers.read_only import read_only
 from tests.oracles import slow_sound_phrases, slow_tags
 from tests.transforms.tags.test_tags import INFINITE, linked_pairs, table_of
 
@@ -392,9 +393,11 @@ def test_the_punctuation_of_tokens_is_that_of_the_slow_twin(drawn):
 
 def require_punctuation_of_twin(texts, cuts):
     offsets = np.cumsum([0, *map(len, cuts)])
-    starts, ends = np.array([span for own in cuts for span in own], np.int32).reshape(-1, 2).T
+    starts, ends = (
+        read_only([span[side] for own in cuts for span in own], np.int32) for side in (0, 1)
+    )
     flat = FlatTexts(*texts_of(pa.array(texts)))
-    actual = kernel.mark_tokens(flat, offsets, starts.copy(), ends.copy(), mark_roles())
+    actual = kernel.mark_tokens(flat, offsets, starts, ends, mark_roles())
     names = classes_of_marks()
     for number, (text, tokens) in enumerate(zip(texts, cuts, strict=True)):
         own = slice(offsets[number], offsets[number + 1])

@@ -294,7 +294,7 @@ def test_windows_lie_round_the_diagonal(words, states):
 def test_outside_its_window_a_direction_believes_in_no_link():
     other = padded(np.array([[0.5], [0.25], [1.0]], np.float32))
     own = padded(np.array([[1.0, 1.0], [2.0, 1.0]], np.float32))
-    low, other_low = np.array([0, 1]), np.array([0, 1, 1])
+    low, other_low = np.array([0, 1], np.int32), np.array([0, 1, 1], np.int32)
     weighed = agreement.weigh(own, low, 2, agreement.odds_of(other), other_low, 1)
     none = 0.1 / 1.1
     assert weighed[0, :2] == pytest.approx([1.0, none], rel=1e-5)

@@ -12,6 +12,7 @@ from pairweave.transforms.kernels.links.combine import combine_links
 from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
+from tests.makers.read_only import read_only
 
 links = st.dictionaries(
     st.tuples(st.integers(0, 32_767), st.integers(0, 9) | st.just(32_767)),
@@ -25,9 +26,9 @@ def flat(pairs):
     every = [link for pair in ordered for link in pair]
     return WeightedLinks(
         np.cumsum([0, *map(len, ordered)]),
-        np.array([link[0][0] for link in every], dtype=np.int16),
-        np.array([link[0][1] for link in every], dtype=np.int16),
-        np.array([link[1] for link in every], dtype=np.float32),
+        read_only([link[0][0] for link in every], np.int16),
+        read_only([link[0][1] for link in every], np.int16),
+        read_only([link[1] for link in every], np.float32),
     )
 
 

@@ -411,7 +411,7 @@ def test_equal_strings_correspond_in_order_if_both_texts_have_them_equally_often
 ):
     source = before + wanted + after
     strings = [
-        np.array([ord(char) for char in text], np.int32) for text in (wanted, source, target)
+        np.array([ord(char) for char in text], np.uint32) for text in (wanted, source, target)
     ]
     own, there = (slow_projection.occurrences(wanted, text) for text in (source, target))
     place = len(before)

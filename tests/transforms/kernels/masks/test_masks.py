@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.kernels.masks import mask_borders, mask_draws, masks
 from pairweave.transforms.kernels.text import spans
+from tests.makers.read_only import read_only
 from tests.oracles import slow_suggestions as slow
 
 TAGS = [-2, -1, 1, 2]
@@ -257,19 +258,28 @@ def bordered(draw):
     return (text, starts), (other, other_starts), region
 
 
+def borders_of(region, starts, other_starts):
+    """Return the borders and the operation of a region of one-letter tokens."""
+    return mask_borders.find_borders(
+        np.zeros(1, np.int64),
+        np.array(region, np.int64).reshape(4, 1),
+        *(
+            column
+            for places in (starts, other_starts)
+            for column in (
+                np.array([0, len(places)]),
+                read_only(places, np.int32),
+                read_only(np.add(places, 1), np.int32),
+            )
+        ),
+    )
+
+
 @given(case=bordered())
 def test_a_filled_mask_reads_as_the_reference_does_between_its_neighbours(case):
     (text, starts), (other, other_starts), (low, high, target_low, target_high) = case
-    actual, operation = mask_borders.find_borders(
-        np.zeros(1, np.int64),
-        np.array([[low], [high], [target_low], [target_high]], np.int64),
-        np.array([0, len(starts)], np.int64),
-        starts,
-        starts + np.int32(1),
-        np.array([0, len(other_starts)], np.int64),
-        other_starts,
-        other_starts + np.int32(1),
-    )
+    region = low, high, target_low, target_high
+    actual, operation = borders_of(region, starts, other_starts)
     start, end, target_start, target_end = actual[:, 0].tolist()
     assert 0 <= start <= end <= len(text)
     assert 0 <= target_start <= target_end <= len(other)
@@ -347,20 +357,7 @@ def borders_by_twin(starts, other_starts, region):
 @given(case=bordered())
 def test_the_borders_of_a_mask_are_those_of_the_slow_twin(case):
     (_, starts), (_, other_starts), region = case
-    actual, _ = mask_borders.find_borders(
-        np.zeros(1, np.int64),
-        np.array(region, np.int64).reshape(4, 1),
-        *(
-            np.array([0, len(starts)]),
-            starts.astype(np.int32),
-            starts.astype(np.int32) + np.int32(1),
-        ),
-        *(
-            np.array([0, len(other_starts)]),
-            other_starts.astype(np.int32),
-            other_starts.astype(np.int32) + np.int32(1),
-        ),
-    )
+    actual, _ = borders_of(region, starts, other_starts)
     assert actual[:, 0].tolist() == borders_by_twin(starts, other_starts, region)
 
 
@@ -388,14 +385,7 @@ def test_a_range_is_extended_to_whole_tags_as_by_the_slow_twin(tags, start, end,
 
 
 def test_a_mask_at_the_edge_of_a_text_leaves_the_white_space_outside_it():
-    sizes = np.array([0, 1], np.int64)
-    first, second = np.array([1], np.int32), np.array([0], np.int32)
-    actual, operations = mask_borders.find_borders(
-        np.zeros(1, np.int64),
-        np.array([[0], [1], [0], [1]], np.int64),
-        *(sizes, first, first + np.int32(1)),  # " x "
-        *(sizes, second, second + np.int32(1)),  # "y"
-    )
+    actual, operations = borders_of([0, 1, 0, 1], [1], [0])  # of " x " and "y"
     assert actual[:, 0].tolist() == [1, 2, 0, 1]
     assert operations.tolist() == [mask_borders.REPLACE]
 

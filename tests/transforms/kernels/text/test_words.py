@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pairweave.transforms.kernels.text import words
 from pairweave.transforms.kernels.text.utf8 import decode
 from pairweave.transforms.kernels.text.words import fold_character
+from tests.makers.read_only import read_only
 
 texts = st.text(max_size=12) | st.text("aÀß\u017f\u0301\ufb01\u2019漢한🙂\uff21", max_size=12)
 
@@ -23,8 +24,8 @@ def fold(rows):
         np.frombuffer(data, np.uint8),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate([[0], np.cumsum([len(row) for _, row in rows])]).astype(np.int64),
-        np.array([start for start, _ in spans], np.int32),
-        np.array([end for _, end in spans], np.int32),
+        read_only([start for start, _ in spans], np.int32),
+        read_only([end for _, end in spans], np.int32),
         *words.folding(),
     )
     return ["".join(map(chr, letters[a:b])) for a, b in itertools.pairwise(offsets)]
