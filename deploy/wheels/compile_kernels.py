@@ -49,6 +49,7 @@ SHAPES = (
     *("--min_confidence", "0.1", "--draw", "confident", "--variants", "2"),
     *("--representation", "xliff", "--max_id", "10", "--whitespace_shift", "--keep_links"),
 )
+ANY = ("--phrase_pairs", "all")
 GIVEN = ("--aligner", "given", "--tokens", "whitespace", "--links", "{directory}/links")
 PARALLEL = (
     *("--parallel_source_input", "{directory}/text.en"),
@@ -70,7 +71,7 @@ JOBS = {
     "fit_viterbi": ("fit", "--decode", "viterbi"),
     "align": ("align", *FITTED, "--pharaoh", "{directory}/pharaoh"),
     "augment_shapes": ("augment", *FITTED, *SHAPES),
-    "augment_profile": ("augment", *FITTED, "--tag_profile", "{directory}/profile.json"),
+    "augment_profile": ("augment", *FITTED, "--tag_profile", "{directory}/profile.json", *ANY),
     "augment_indexed": ("augment", *FITTED, "--inline_tags", "index", "--tags_differ", "keep"),
     "augment_fragments": ("augment", *FITTED, "--method", "fragment"),
     "augment_confirmed": ("augment", *FITTED, "--second_aligner", "hmm:{directory}/fit_viterbi"),
@@ -275,7 +276,7 @@ def _write_texts(directory: Path) -> None:
         lines, marked = [], []
         for row in range(PAIRS):
             line = [words[(row * step + place * (row % 3 + 1)) % len(words)] for place in range(9)]
-            marked.append(f"{' '.join(f'<b>{word}</b>' for word in line)} {row}.\n")
+            marked.append(f"{' '.join(f'<b>{word}</b>' for word in line)} <br/>{row}.\n")
             if row % 4 == 0:
                 line[2] = f"<b>{line[2]}</b>"
             lines.append(f"{' '.join(line)} {row}.\n")
