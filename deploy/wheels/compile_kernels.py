@@ -214,7 +214,8 @@ def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
         initializer=descendants.die_with_parent,
         initargs=(os.getpid(),),
     ) as processes:
-        pieces = [] if names else [processes.submit(call_kernels_of_pieces)]
+        called = () if names else (call_kernels_of_pieces, call_kernels_of_vectors)
+        calls = [processes.submit(function) for function in called]
         while order.is_active():
             for name in order.get_ready():
                 running[processes.submit(_run, *lines[name], *_output(name, directory))] = name
@@ -224,8 +225,8 @@ def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
                 done += 1
                 sys.stdout.write(f"compiled for {done} of {len(lines)} runs\n")
                 sys.stdout.flush()
-        for future in pieces:
-            future.result()
+        for call in calls:
+            call.result()
 
 
 def call_kernels_of_pieces() -> None:
@@ -246,6 +247,37 @@ def call_kernels_of_pieces() -> None:
         offsets, starts, starts, np.ones(1, np.uint8), probability, probability
     )
     encoder_pieces.token_links(links, spans, spans, offsets[1:], offsets[1:])
+
+
+def call_kernels_of_vectors() -> None:
+    """Call the kernels that compare a document's sentences by an encoder's vectors, likewise."""
+    from pairweave.models.sentences.bead_weights import KINDS, MOST_SENTENCES
+    from pairweave.models.sentences.embedding_aligner import (
+        SentenceVectors,
+        coarse_centre,
+        gains_within,
+    )
+    from pairweave.transforms.kernels.sentences import embedded, piece_maxima, piecewise
+    from pairweave.transforms.kernels.sentences.beads import Band
+
+    vectors = SentenceVectors(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
+    coarse_centre(vectors)
+    band = Band(np.zeros(3, np.int64), np.full(3, 3), 3 * np.arange(4))
+    path = np.zeros(1, np.uint8)
+    embedded.path_costs(path, band, KINDS, gains_within(band, vectors))
+    side = piece_maxima.WeightedPieces(np.arange(3), np.ones(2))
+    maxima = piece_maxima.begin_maxima(band, MOST_SENTENCES)
+    recent = piece_maxima.begin_recent(band, side, MOST_SENTENCES)
+    for row in (1, 2):
+        of_row = piece_maxima.begin_row(row, band, side, side)
+        piece_maxima.add_similarities(np.ones((1, 2), np.float32), 0, side.ends, of_row)
+        piece_maxima.end_row(row, band, side, side, of_row, recent, maxima)
+    yisi = piecewise.Yisi(maxima, np.arange(3.0), np.arange(3.0), 0.5)
+    piecewise.singles(1, band, yisi, 1, np.empty((1, 2)))
+    apart = np.ones((2, MOST_SENTENCES), np.float32)
+    compared = piecewise.Piecewise(yisi, apart, apart, side.ends, side.ends, 0.0, 1.0)
+    piecewise.add_gains(band, KINDS, compared, 1, 2, np.zeros((9, len(KINDS.sources))))
+    piecewise.path_costs(path, band, KINDS, compared)
 
 
 def _command_lines(directory: Path) -> dict[str, list[str]]:
