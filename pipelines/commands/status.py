@@ -9,6 +9,7 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines.dataflow import checks, service
 from pairweave.pipelines.engines.engines import given_options
+from pairweave.pipelines.engines.option_forms import check_forms
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.run_state import read_state
 from pairweave.transforms.option_places import DIRECTORY
@@ -46,7 +47,9 @@ def _show_run(output: str) -> None:
 
 def _show_job(job: str, extra: Sequence[str]) -> bool:
     """Print the state of a job on the service; return whether it has not failed."""
-    checks.check_service_flags(given_options(extra))
+    values = given_options(extra)
+    checks.check_service_flags(values)
+    check_forms("dataflow", values)
     sent = service.find_job(job, extra)
     lines = [f"Dataflow job {job} ({sent.name})", f"  {sent.state.lower()} since {sent.since}"]
     lines += [f"  {sent.error}"] if sent.error else []

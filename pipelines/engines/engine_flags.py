@@ -1,11 +1,11 @@
 """Checks of engines' Beam options that would otherwise fail, or wait forever, during the run."""
 
+import json
 import re
-import urllib.parse
 from collections.abc import Collection, Mapping
-from pathlib import Path
+from typing import Any
 
-from pairweave.pipelines.engines import worker_environment
+from pairweave.pipelines.engines import option_forms
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.reachable import reach
@@ -17,9 +17,6 @@ ENDPOINTS = {
     "flink_master": "the REST address of Flink's job manager",
 }
 """Options that give the host and port of a server, each with the name of the server."""
-
-
-_MOST_PARALLEL = 1 << 15
 
 _FLINK = (
     *("flink_master", "flink_conf_dir", "flink_job_server_jar", "flink_submit_uber_jar"),
@@ -53,14 +50,13 @@ _RUNNERS = {"flinkrunner": "flink", "prismrunner": "prism", "dataflowrunner": "d
 """Beam's runners that an engine starts, each with the engine. Without it, Beam downloads what they
 need, or nothing checks the options."""
 
+_ADDRESS = re.compile(r"(\w+://)?[^\s/]+:\d{1,5}/?")
 
-_NUMBERS = {
-    "parallelism": (1, _MOST_PARALLEL),
-    "max_parallelism": (1, _MOST_PARALLEL),
-    "sdk_worker_parallelism": (0, _MOST_PARALLEL),
-    "job_port": (0, 65_535),
+_CONFIGURATIONS = {
+    "EXTERNAL": ("url", "HOST:PORT of the worker pool next to each task manager"),
+    "PROCESS": ("command", """'{"command": "PROGRAM"}', the program that starts a worker"""),
 }
-"""Numbers for Flink, which refuses others when it gets the job, or ignores them: least and most."""
+"""Kinds of workers' places that need a configuration: the key of its JSON, and what is expected."""
 
 
 def check_used(engines: Collection[str], values: Mapping[str, str]) -> None:
@@ -135,36 +131,46 @@ def check(engine: str, values: Mapping[str, str]) -> None:
         ConfigError: An option is wrong, or nothing listens at the address that it gives.
     """
     check_runner(engine, values)
-    if engine == "prism":
-        _check_prism(values.get("prism_location"))
+    option_forms.check_forms(engine, values)
     if engine in ENGINES_OF["environment_type"]:
-        worker_environment.check(values)
+        _check_workers(values)
     if engine == "flink":
-        for name, (least, most) in _NUMBERS.items():
-            _check_number(name, values.get(name), least, most)
-        _check_settings(values.get("flink_conf_dir"))
         for name in ENDPOINTS:
             _check_endpoint(name, values.get(name))
 
 
-def _check_prism(location: str | None) -> None:
-    if location is None or urllib.parse.urlsplit(location).scheme or Path(location).is_file():
+def _check_workers(values: Mapping[str, str]) -> None:
+    """Check the configuration of the place of workers that a user names.
+
+    Beam reads it when the job is sent, and the engine only when it starts the workers.
+    """
+    kind, config = values.get("environment_type"), values.get("environment_config")
+    if kind is None:
+        if config is not None:
+            raise ConfigError(
+                f"--environment_config {config}: give --environment_type too, such as EXTERNAL for "
+                "a worker pool or PROCESS for a program"
+            )
         return
-    raise ConfigError(
-        f"--prism_location {location}: no such file; leave it out to use the one of `make prism`"
-    )
+    # Beam also takes what the configuration says as single options.
+    single = not values.keys().isdisjoint(("environment_option", "environment_options"))
+    if kind.upper() not in _CONFIGURATIONS or single:
+        return
+    key, expected = _CONFIGURATIONS[kind.upper()]
+    if config is None:
+        raise ConfigError(f"--environment_type {kind}: needs --environment_config={expected}")
+    is_address = kind.upper() == "EXTERNAL" and _ADDRESS.fullmatch(config)
+    if not is_address and not _field(config, key):
+        raise ConfigError(f"--environment_config {config}: expected {expected}")
 
 
-def _check_number(name: str, value: str | None, least: int, most: int) -> None:
-    if value is not None and not (value.isdecimal() and least <= int(value) <= most):
-        raise ConfigError(f"--{name} {value}: expected a whole number from {least} to {most}")
-
-
-def _check_settings(directory: str | None) -> None:
-    if directory is not None and not Path(directory).is_dir():
-        raise ConfigError(
-            f"--flink_conf_dir {directory}: no such directory; give one with Flink's configuration"
-        )
+def _field(text: str, key: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return a field of a JSON object; None if the text is something else."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value.get(key) if isinstance(value, dict) else None
 
 
 def _check_endpoint(name: str, value: str | None) -> None:

@@ -128,7 +128,6 @@ def beam_options(
     if cluster is not None:
         extra = _at_cluster(cluster, extra)
     user_options = given_options(extra)
-    engine_flags.check_runner(engine, user_options)
     makers: dict[str, Callable[[int, Mapping[str, str], RunPlace], list[str]]] = {
         "local": _local,
         "prism": _prism,
@@ -303,11 +302,7 @@ def given_options(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def _local(workers: int, user_options: Mapping[str, str], _place: RunPlace) -> list[str]:
-    count = workers
-    if (wanted := user_options.get("direct_num_workers")) is not None:
-        if not wanted.isdecimal():
-            raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
-        count = int(wanted)
+    count = int(user_options.get("direct_num_workers", workers))
     # The death of a worker does not end the run unless the worker is the launcher itself. Where
     # workers cannot be forked, as in another program, a separate one would take seconds to start.
     mode = "in_memory" if count == 1 and not forks.ready() else "multi_processing"
@@ -385,8 +380,7 @@ def _flink(workers: int, user_options: Mapping[str, str], place: RunPlace) -> li
 
 
 def _dataflow(_workers: int, user_options: Mapping[str, str], _place: RunPlace) -> list[str]:
-    dataflow_checks.check_flags(user_options)
-    temp = (user_options.get("temp_location") or "").rstrip("/")
+    temp = user_options["temp_location"].rstrip("/")
     return [
         "--runner=DataflowRunner",
         f"--staging_location={temp}/staging",

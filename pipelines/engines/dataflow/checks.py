@@ -1,24 +1,33 @@
-"""Checks before a job is sent to Dataflow: of projects, regions, buckets, images and files.
+"""Checks before a job is sent to Dataflow: of missing options, labels, places and the service.
 
 The service would report most errors minutes later, and some of them only from its workers.
 """
 
+import ast
 import importlib.util
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.engines.dataflow import option_forms, places, service
+from pairweave.pipelines.engines.dataflow import places, service
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 PACKAGE = "google.cloud.dataflow_v1beta3"
 
-_PROJECT = re.compile(r"([a-z][a-z0-9.-]*:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_ZONE = re.compile(rf"({option_forms.REGION.pattern})-[a-z]")
-_IMAGE = re.compile(r"[a-z0-9][\w.:-]*(/[\w.-]+)+(:(?P<tag>[\w.-]+)|@sha256:[0-9a-f]{64})?")
-_BUCKET = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[^\r\n]*)?")
+_OF_SERVICE = {
+    "project": "give the id of the Google Cloud project that the job runs in",
+    "region": "give the region of the job, such as europe-west4, best that of the buckets",
+}
+"""Options that every request to the service needs, each with what to give."""
+
+_OF_JOB = {
+    "temp_location": "give a place for files of the service and its jobs, such as gs://BUCKET/temp",
+    "sdk_container_image": "Dataflow's workers get pairweave only from an image; build the one in "
+    "deploy/dataflow and give its name",
+}
+"""Options that every job needs, likewise."""
 
 _UNFIT = {
     "template_location": "writes a classic template; build the Flex Template of deploy/dataflow",
@@ -27,6 +36,10 @@ _UNFIT = {
     "requirements_file": "the workers' packages are in their image; leave it out",
 }
 """Beam options that cannot be used with this engine, and why."""
+
+_LABEL_KEY = re.compile(r"[^\W\d_][\w-]{0,62}")
+_LABEL_VALUE = re.compile(r"[\w-]{0,63}")
+_MOST_LABELS = 64
 
 
 def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]) -> None:
@@ -48,7 +61,6 @@ def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]
             "--machine_type for the processes of each"
         )
     _check_by_beam(extra)
-    option_forms.check(extra)
     places.check(options)
     for name in ("temp_location", "staging_location"):
         if name in values:
@@ -57,40 +69,37 @@ def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]
 
 
 def check_flags(values: Mapping[str, str]) -> None:
-    """Check the Beam options for Dataflow without any request.
+    """Check that no Beam option for Dataflow is missing, and that none has no use there.
 
     Raises:
-        ConfigError: An option is missing or wrong; names it.
+        ConfigError: An option is missing, or cannot be used; names it.
     """
     check_service_flags(values)
     for name, why in _UNFIT.items():
         if name in values:
             raise ConfigError(f"--{name}: {why}")
-    if "temp_location" not in values:
-        raise ConfigError(
-            "--temp_location is missing: give a place for files of the service and its jobs, such "
-            "as gs://BUCKET/temp"
-        )
-    for name in ("temp_location", "staging_location"):
-        if name in values:
-            _check_bucket(name, values[name])
-    _check_image(values.get("sdk_container_image"))
+    _require(_OF_JOB, values)
 
 
 def check_service_flags(values: Mapping[str, str]) -> None:
-    """Check the options that every request to the service needs.
+    """Check that no option is missing that every request to the service needs.
 
     Raises:
-        ConfigError: An option is missing or wrong; names it.
+        ConfigError: An option is missing, or the client of the service is; names it.
     """
     if not installed():
         raise ConfigError("engine dataflow: needs packages; run pip install 'pairweave[gcp]'")
-    _check_project(values.get("project"))
-    _check_region(values.get("region"))
+    _require(_OF_SERVICE, values)
+
+
+def _require(needed: Mapping[str, str], values: Mapping[str, str]) -> None:
+    for name, what in needed.items():
+        if name not in values:
+            raise ConfigError(f"--{name} is missing: {what}")
 
 
 def _check_by_beam(extra: Sequence[str]) -> None:
-    """Check by Beam's own rules, except those that send requests to the service."""
+    """Check labels, and the rest by Beam's own rules that send no requests to the service."""
     from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
     from apache_beam.options.pipeline_options_validator import PipelineOptionsValidator
 
@@ -103,9 +112,11 @@ def _check_by_beam(extra: Sequence[str]) -> None:
             return True
 
     validator: Any = Validator
-    errors = validator(PipelineOptions(list(extra)), None).validate()
+    given = PipelineOptions(list(extra))
+    errors = validator(given, None).validate()
     if errors:
         raise ConfigError(f"Beam's options: {'; '.join(errors)}")
+    check_labels(given.view_as(GoogleCloudOptions).labels or ())
 
 
 def installed() -> bool:
@@ -116,57 +127,36 @@ def installed() -> bool:
         return False
 
 
-def _check_project(project: str | None) -> None:
-    if project is None:
-        raise ConfigError(
-            "--project is missing: give the id of the Google Cloud project that the job runs in"
-        )
-    if project.isdecimal():
-        raise ConfigError(f"--project {project}: is a project's number; give its id")
-    if not _PROJECT.fullmatch(project):
-        raise ConfigError(
-            f"--project {project}: is not the id of a project (6 to 30 lower-case letters, digits "
-            "and hyphens); gcloud projects list shows them"
-        )
+def check_labels(given: Sequence[str]) -> None:
+    """Check the values of ``--labels``.
+
+    Raises:
+        ConfigError: One is wrong, or there are too many.
+    """
+    count = 0
+    for text in given:
+        for key, value in _labels(text):
+            count += 1
+            is_valid = _LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value)
+            if not is_valid or (key, value) != (key.lower(), value.lower()):
+                raise ConfigError(
+                    f"--labels {text}: expected KEY=VALUE, each of at most 63 lower-case letters, "
+                    "digits, hyphens and underscores, the first of KEY a letter; repeat --labels "
+                    "for more"
+                )
+    if count > _MOST_LABELS:
+        raise ConfigError(f"--labels: a job has at most {_MOST_LABELS} labels, got {count}")
 
 
-def _check_region(region: str | None) -> None:
-    if region is None:
+def _labels(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the labels in one value of ``--labels``; Beam reads one with a brace as a map."""
+    if "{" not in text:
+        key, _, value = text.partition("=")
+        yield key, value
+        return
+    try:
+        yield from ((str(key), str(value)) for key, value in ast.literal_eval(text).items())
+    except (ValueError, SyntaxError, AttributeError) as error:
         raise ConfigError(
-            "--region is missing: give the region of the job, such as europe-west4, best that of "
-            "the buckets"
-        )
-    zone = _ZONE.fullmatch(region)
-    if zone:
-        raise ConfigError(f"--region {region}: is a zone; give {zone[1]}")
-    if not option_forms.REGION.fullmatch(region):
-        raise ConfigError(f"--region {region}: is not a region; expected one such as europe-west4")
-
-
-def _check_bucket(name: str, path: str) -> None:
-    if not path.startswith(places.SCHEME):
-        raise ConfigError(
-            f"--{name} {path}: Dataflow cannot open it; give a place in a bucket, such as "
-            "gs://BUCKET/temp"
-        )
-    if not _BUCKET.fullmatch(path):
-        raise ConfigError(f"--{name} {path}: names no valid bucket; expected one as in gs://BUCKET")
-
-
-def _check_image(image: str | None) -> None:
-    if image is None:
-        raise ConfigError(
-            "--sdk_container_image is missing: Dataflow's workers get pairweave only from an "
-            "image; build the one in deploy/dataflow and give its name"
-        )
-    parsed = _IMAGE.fullmatch(image)
-    if not parsed:
-        raise ConfigError(
-            f"--sdk_container_image {image}: is not the name of an image in a registry; expected "
-            "one such as REGION-docker.pkg.dev/PROJECT/REPOSITORY/pairweave:0.1.0"
-        )
-    if "@" not in image and parsed["tag"] in {None, "latest"}:
-        raise ConfigError(
-            f"--sdk_container_image {image}: has no fixed version, so that workers started later "
-            "could differ; give a tag other than latest, or a digest"
-        )
+            f"--labels {text}: is not a map such as {{'KEY': 'VALUE'}}; give KEY=VALUE"
+        ) from error

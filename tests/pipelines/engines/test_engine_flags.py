@@ -66,8 +66,40 @@ def test_each_command_refuses_it_before_anything_is_read(tmp_path, command):
 
 
 @pytest.mark.parametrize(
+    "spelling", ["DirectRunner", "direct", "apache_beam.runners.direct.DirectRunner"]
+)
+def test_the_runner_that_is_a_switch_is_refused(spelling):
+    with pytest.raises(ConfigError, match="any of three runners"):
+        engine_flags.check("local", {"runner": spelling})
+
+
+@pytest.mark.parametrize("name", ["NoRunner", "no.such.Runner", "os.path", "pathlib.Missing"])
+def test_a_runner_that_beam_does_not_know_is_refused(name):
+    with pytest.raises(ConfigError, match=f"--runner={name}: this runner cannot be used"):
+        engine_flags.check("local", {"runner": name})
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "message"),
+    [
+        ("local", "PrismRunner", "give --engine prism"),
+        ("local", "prism", "give --engine prism"),
+        ("flink", "apache_beam.runners.portability.prism_runner.PrismRunner", "--engine prism"),
+        ("dataflow", "FlinkRunner", "give --engine flink"),
+        ("local", "DataflowRunner", "give --engine dataflow"),
+        ("local", "SparkRunner", "Beam would download its job server"),
+        ("local", "PortableRunner", "give Beam's job server with --job_endpoint=HOST:PORT"),
+    ],
+)
+def test_a_runner_for_which_beam_would_download_a_program_is_refused(engine, name, message):
+    with pytest.raises(ConfigError, match=f"--runner={name}: .*{message}"):
+        engine_flags.check(engine, {"runner": name})
+
+
+@pytest.mark.parametrize(
     ("engine", "values", "message"),
     [
+        ("local", {"direct_num_workers": "-3"}, "--direct_num_workers -3: expected a whole num"),
         ("flink", {"parallelism": "99999999"}, "--parallelism 99999999: .* from 1 to 32768"),
         ("flink", {"max_parallelism": "0"}, "--max_parallelism 0: expected .* from 1 to 32768"),
         ("flink", {"max_parallelism": "-7"}, "--max_parallelism -7: expected .* from 1 to 32768"),
@@ -80,7 +112,7 @@ def test_each_command_refuses_it_before_anything_is_read(tmp_path, command):
         ("flink", {"environment_type": "external"}, "external: needs --environment_config=HOST:P"),
     ],
 )
-def test_a_value_that_flink_or_prism_would_refuse_later_is_refused(engine, values, message):
+def test_a_value_that_an_engine_would_refuse_later_is_refused(engine, values, message):
     with pytest.raises(ConfigError, match=message):
         engine_flags.check(engine, values)
 

@@ -84,36 +84,6 @@ def test_the_users_runner_wins():
     assert [flag for flag in given if flag.startswith("--runner")] == ["--runner=FnApiRunner"]
 
 
-@pytest.mark.parametrize(
-    "spelling", ["DirectRunner", "direct", "apache_beam.runners.direct.DirectRunner"]
-)
-def test_the_runner_that_is_a_switch_is_refused(spelling):
-    with pytest.raises(ConfigError, match="any of three runners"):
-        flags("local", 1, "--runner", spelling)
-
-
-@pytest.mark.parametrize("name", ["NoRunner", "no.such.Runner", "os.path", "pathlib.Missing"])
-def test_a_runner_that_beam_does_not_know_is_refused(name):
-    with pytest.raises(ConfigError, match=f"--runner={name}: this runner cannot be used"):
-        flags("local", 1, f"--runner={name}")
-
-
-@pytest.mark.parametrize(
-    ("engine", "name", "message"),
-    [
-        ("local", "PrismRunner", "give --engine prism"),
-        ("local", "prism", "give --engine prism"),
-        ("flink", "apache_beam.runners.portability.prism_runner.PrismRunner", "--engine prism"),
-        ("dataflow", "FlinkRunner", "give --engine flink"),
-        ("local", "SparkRunner", "Beam would download its job server"),
-        ("local", "PortableRunner", "give Beam's job server with --job_endpoint=HOST:PORT"),
-    ],
-)
-def test_a_runner_for_which_beam_would_download_a_program_is_refused(engine, name, message):
-    with pytest.raises(ConfigError, match=f"--runner={name}: .*{message}"):
-        flags(engine, 1, f"--runner={name}")
-
-
 @pytest.mark.usefixtures("with_flink")
 def test_a_job_that_is_sent_as_a_jar_takes_the_jar_that_was_built():
     given = flags(
@@ -122,12 +92,6 @@ def test_a_job_that_is_sent_as_a_jar_takes_the_jar_that_was_built():
     )
     assert any(flag.startswith("--flink_job_server_jar=") for flag in given)
     assert not any("java_launcher" in flag for flag in given)
-
-
-@pytest.mark.parametrize("count", ["abc", "-3", "1.5"])
-def test_a_number_of_workers_that_is_none_is_refused(count):
-    with pytest.raises(ConfigError, match="--direct_num_workers: expected a whole number, got"):
-        flags("local", 1, f"--direct_num_workers={count}")
 
 
 @pytest.mark.parametrize(

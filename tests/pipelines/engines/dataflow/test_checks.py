@@ -27,41 +27,19 @@ def changed(**values):
     return {name: value for name, value in {**WELL, **values}.items() if value is not None}
 
 
-def test_good_flags_pass():
-    checks.check_flags(WELL)
-    checks.check_flags(changed(sdk_container_image=f"gcr.io/p/i@sha256:{'0' * 64}"))
-    checks.check_flags(changed(project="example.com:a-project"))
-    checks.check_flags(changed(staging_location="gs://bucket/staging"))
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         ("project", None, "--project is missing: give the id"),
-        ("project", "1234567", "--project 1234567: is a project's number; give its id"),
-        ("project", "My Project", "--project My Project: is not the id of a project"),
         ("region", None, "--region is missing: give the region of the job"),
-        ("region", "europe-west4-a", "--region europe-west4-a: is a zone; give europe-west4"),
-        ("region", "Europe", "--region Europe: is not a region; expected one such as europe-west4"),
         ("temp_location", None, "--temp_location is missing: give a place"),
-        ("temp_location", "/tmp/x", "--temp_location /tmp/x: Dataflow cannot open it; give a"),
-        ("temp_location", "s3://bucket/x", "--temp_location s3://bucket/x: Dataflow cannot open"),
-        ("temp_location", "gs://B/x", "--temp_location gs://B/x: names no valid bucket"),
-        ("temp_location", "gs:///x", "--temp_location gs:///x: names no valid bucket"),
-        ("staging_location", "staging", "--staging_location staging: Dataflow cannot open it"),
         ("sdk_container_image", None, "--sdk_container_image is missing: Dataflow's workers get"),
-        (
-            "sdk_container_image",
-            "pairweave",
-            "--sdk_container_image pairweave: is not the name of an",
-        ),
-        ("sdk_container_image", "gcr.io/p/pairweave", "has no fixed version"),
-        ("sdk_container_image", "gcr.io/p/pairweave:latest", "has no fixed version"),
         ("template_location", "gs://bucket/t", "--template_location: writes a classic template"),
         ("setup_file", "setup.py", "--setup_file: the workers' packages are in their image"),
     ],
 )
-def test_each_flag_is_refused_by_name_with_what_to_give(name, value, message):
+def test_a_flag_that_is_missing_or_has_no_use_is_named(name, value, message):
+    checks.check_flags(WELL)
     with pytest.raises(ConfigError) as refused:
         checks.check_flags(changed(**{name: value}))
     assert message in str(refused.value)
@@ -88,14 +66,6 @@ def test_the_flags_of_the_engine_complete_the_users():
         "dataflow", 4, "a-job", [*given, "--number_of_worker_harness_threads", "4"]
     ) as flags:
         assert "--number_of_worker_harness_threads=1" not in flags
-
-
-def test_the_runner_alone_is_sent_to_the_engine():
-    with (
-        pytest.raises(ConfigError, match="--runner=DataflowRunner: give --engine dataflow"),
-        engines.beam_options("local", 1, "a-job", ["--runner=DataflowRunner"]),
-    ):
-        pass
 
 
 @pytest.mark.parametrize(

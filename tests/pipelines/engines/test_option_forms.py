@@ -2,17 +2,18 @@
 
 import pytest
 
-from pairweave.pipelines.engines.dataflow import option_forms
+from pairweave.pipelines.engines import engines, option_forms
+from pairweave.pipelines.engines.dataflow import checks
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, dataflow, runs
 
+LABELS = "expected KEY=VALUE, each of at most 63 lower-case letters"
 KEY = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        "--labels team=corpora --labels cost_centre=12-b --label empty --labels ärger=é",
         "--disk_size_gb 30",
         "--disk_size_gb 0",  # Beam's help: the default size
         "--machine_type n2-highmem-4",
@@ -27,34 +28,24 @@ KEY = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
         "--subnetwork https://www.googleapis.com/compute/v1/projects/p/regions/r/subnetworks/s",
         f"--dataflow_kms_key {KEY}",
         "--job_name a-job-2",
+        "--project a-project --region europe-west4",
+        "--project example.com:a-project",
+        f"--temp_location gs://bucket/temp --sdk_container_image {dataflow.IMAGE}",
+        f"--staging_location gs://bucket --sdk_container_image gcr.io/p/i@sha256:{'0' * 64}",
         "",
     ],
 )
 def test_good_values_pass(words):
-    option_forms.check(words.split())
-
-
-def test_labels_may_be_a_map():
-    option_forms.check(["--labels", '{"team": "corpora", "count": "3"}'])
-    for text in ('{"team"}', "{team: corpora}", "{"):
-        with pytest.raises(ConfigError, match=r"--labels .* is not a map"):
-            option_forms.check(["--labels", text])
-    with pytest.raises(ConfigError, match="expected KEY=VALUE"):
-        option_forms.check(["--labels", '{"Team": "corpora"}'])
+    option_forms.check_forms("dataflow", engines.given_options(words.split()))
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--labels a=b --labels Team=corpora", "--labels Team=corpora: expected KEY=VALUE"),
-        ("--labels a=b=c", "--labels a=b=c: expected KEY=VALUE"),
-        ("--labels =x", "--labels =x: expected KEY=VALUE"),
-        ("--labels 1a=x", "--labels 1a=x: expected KEY=VALUE"),
-        ("--label a=" + "x" * 64, "expected KEY=VALUE, each of at most 63 lower-case letters"),
         ("--disk_size_gb=-5", "--disk_size_gb -5: expected 30 or more, for the workers' image"),
-        ("--disk_size_gb 10", "--disk_size_gb 10: expected 30 or more, for the workers' image"),
+        ("--disk_size_gb 29", "--disk_size_gb 29: expected 30 or more, for the workers' image"),
         ("--machine_type banana", "--machine_type banana: expected a machine type such as"),
-        ("--worker_machine_type N1-standard-1", "--machine_type N1-standard-1: expected a machine"),
+        ("--worker_machine_type N1-s-1", "--worker_machine_type N1-s-1: expected a machine"),
         ("--worker_zone europe-west4", "--worker_zone europe-west4: expected a zone such as"),
         ("--worker_region europe-west4-a", "--worker_region europe-west4-a: expected a region"),
         ("--service_account_email me", "--service_account_email me: expected the address of a"),
@@ -63,12 +54,50 @@ def test_labels_may_be_a_map():
         ("--subnetwork s", "--subnetwork s: expected regions/REGION/subnetworks/NAME"),
         ("--dataflow_kms_key k", "--dataflow_kms_key k: expected projects/PROJECT/locations/REG"),
         ("--job_name 9_x", "--job_name 9_x: expected lower-case letters, digits and hyphens"),
-        (" ".join(f"--labels a{n}=b" for n in range(65)), "--labels: a job has at most 64 labels"),
+        ("--project 1234567", "--project 1234567: expected the id of a project (6 to 30"),
+        ("--project=Project", "--project Project: expected the id of a project (6 to 30"),
+        ("--region europe-west4-a", "europe-west4-a: expected a region such as europe-west4, not"),
+        ("--region Europe", "--region Europe: expected a region such as europe-west4"),
+        ("--temp_location /tmp/x", "--temp_location /tmp/x: expected a place in a bucket, such"),
+        ("--temp_location s3://bucket/x", "s3://bucket/x: expected a place in a bucket"),
+        ("--temp_location gs://B/x", "--temp_location gs://B/x: expected a place in a bucket"),
+        ("--temp_location gs:///x", "--temp_location gs:///x: expected a place in a bucket"),
+        ("--staging_location staging", "--staging_location staging: expected a place in a bucket"),
+        ("--sdk_container_image pairweave", "image pairweave: expected the name of an image in a"),
+        ("--sdk_container_image gcr.io/p/i", "with a tag other than latest or a digest"),
+        ("--sdk_container_image gcr.io/p/i:latest", "with a tag other than latest or a digest"),
     ],
 )
 def test_others_are_refused_with_what_was_expected(words, message):
     with pytest.raises(ConfigError) as refused:
-        option_forms.check(words.split())
+        option_forms.check_forms("dataflow", engines.given_options(words.split()))
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_good_labels_pass():
+    checks.check_labels(["team=corpora", "cost_centre=12-b", "empty", "ärger=é"])
+    checks.check_labels(['{"team": "corpora", "count": "3"}'])  # Beam takes a map too
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a=b", "Team=corpora"], f"--labels Team=corpora: {LABELS}"),
+        (["a=b=c"], f"--labels a=b=c: {LABELS}"),
+        (["=x"], f"--labels =x: {LABELS}"),
+        (["1a=x"], f"--labels 1a=x: {LABELS}"),
+        (["a=" + "x" * 64], LABELS),
+        (['{"Team": "corpora"}'], LABELS),
+        (['{"team"}'], "is not a map such as"),
+        (["{team: corpora}"], "is not a map such as"),
+        (["{"], "is not a map such as"),
+        ([f"a{n}=b" for n in range(65)], "--labels: a job has at most 64 labels, got 65"),
+    ],
+)
+def test_other_labels_are_refused(labels, message):
+    with pytest.raises(ConfigError) as refused:
+        checks.check_labels(labels)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
