@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import private_network, programs
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.java import require_java
 from pairweave.transforms.errors import ConfigError
@@ -68,7 +68,7 @@ def main(
 
 def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> None:
     libraries = session_cluster.find_libraries(flink)
-    jar, java = engines.require_job_server(), require_java()
+    jar, java = programs.require_job_server(), require_java()
     state = session_cluster.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),
@@ -76,7 +76,7 @@ def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> N
         task_managers=task_managers,
         members=[],
     )
-    engines.warn_of_open_ports("flink")
+    private_network.warn_of_open_ports("flink")
     session_cluster.SessionCluster(directory, libraries, java, jar, state).start()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands import coloured_pairs
 from pairweave.pipelines.commands.command_options import DemoOptions
-from pairweave.pipelines.engines import engine_flags, engines
+from pairweave.pipelines.engines import engine_flags
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
@@ -32,7 +32,7 @@ SHARD_PAIRS = 1_024
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run the demonstration from its command line."""
     options, extra = flags.parse_command(DemoOptions, name, arguments)
-    engine_flags.check_used({"local"}, engines.given_options(extra))
+    engine_flags.check_used({"local"}, engine_flags.given_options(extra))
     job = AugmentOptions(
         corpora=catalogues(options.target_lang),
         output=options.output,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_report
 from pairweave.pipelines.engines.flink import job_server
 from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError
@@ -71,7 +71,7 @@ def main(
         "",
         "engines",
     ]
-    report = engines.engine_report()
+    report = engine_report.states()
     lines += [f"  {state.render()}" for state in report]
     faults = {path: _fault(path) for path in stores}
     if faults:

@@ -37,7 +37,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     files.check_store(options.output)
     steps = read_recipe(path, options.output, options.of_engine(), options.max_rejected)
     used = {getattr(step.options, "engine", "local") for step in steps}
-    engine_flags.check_used(used, engines.given_options(extra))
+    engine_flags.check_used(used, engine_flags.given_options(extra))
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
     if any(engines.forks_workers(getattr(step.options, "engine", ""), extra) for step in steps):

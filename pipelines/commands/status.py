@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines.dataflow import checks, service
-from pairweave.pipelines.engines.engines import given_options
+from pairweave.pipelines.engines.engine_flags import given_options
 from pairweave.pipelines.engines.option_forms import check_forms
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.run_state import read_state

@@ -1,12 +1,18 @@
-"""Checks of engines' Beam options that would otherwise fail, or wait forever, during the run."""
+"""The Beam options that a user gives to an engine: reading and checking them.
 
+Without the checks, a run would fail, or wait forever, after the input was read.
+"""
+
+import itertools
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pairweave.pipelines.engines import option_forms
-from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
+from pairweave.pipelines.engines.flink import job_jar, session_cluster
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.reachable import reach
 
@@ -57,6 +63,21 @@ _CONFIGURATIONS = {
     "PROCESS": ("command", """'{"command": "PROGRAM"}', the program that starts a worker"""),
 }
 """Kinds of workers' places that need a configuration: the key of its JSON, and what is expected."""
+
+
+def given_options(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the Beam options that the user gave, by name, each with its text.
+
+    ``--name value`` and ``--name=value`` are equivalent; a switch has the text "".
+    """
+    values: dict[str, str] = {}
+    for argument, after in itertools.pairwise([*arguments, "--"]):
+        if argument.startswith("--"):
+            name, equals, value = argument[2:].partition("=")
+            if not equals and not after.startswith("--"):
+                value = after
+            values[name.replace("-", "_")] = value
+    return values
 
 
 def check_used(engines: Collection[str], values: Mapping[str, str]) -> None:
@@ -118,6 +139,35 @@ def check_runner(engine: str, values: Mapping[str, str]) -> None:
         raise ConfigError(
             f"--runner={name}: this runner cannot be used: {error}; leave it out and give --engine"
         ) from error
+
+
+def check_engine(options: GraphOptions, extra: Sequence[str]) -> None:
+    """Check, before anything is read, that the engine of a job can run it.
+
+    Raises:
+        ConfigError: The user must fix something; says what.
+        WorkerError: A required service does not answer.
+    """
+    values = given_options(extra)
+    if options.engine != "local" and options.memory is not None:
+        raise ConfigError(
+            f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
+            "have the memory that their machines or its own options give them"
+        )
+    if options.memory is not None and "direct_num_workers" in values:
+        raise ConfigError(
+            f"--memory {options.memory}: chooses the number of workers; leave out "
+            "--direct_num_workers, and give --workers for the most that may run"
+        )
+    check(options.engine, values)
+    job_jar.check(options, values)
+    if options.engine == "dataflow":
+        dataflow_checks.check(options, extra, values)
+    elif not options.wait:
+        raise ConfigError(
+            f"--wait false: engine {options.engine} ends with this command; only a job on "
+            "dataflow goes on without it"
+        )
 
 
 def check(engine: str, values: Mapping[str, str]) -> None:

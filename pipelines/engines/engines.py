@@ -1,4 +1,4 @@
-"""Requirements of each engine on Beam and this machine.
+"""The Beam options of each engine, and where its workers are.
 
 An engine is a name for a set of Beam options. Beam's own options, given by the user, override it.
 Nothing is ever downloaded: anything missing is an error that names the command to run.
@@ -6,14 +6,9 @@ Nothing is ever downloaded: anything missing is an error that names the command 
 
 import contextlib
 import dataclasses
-import functools
-import importlib.metadata
 import itertools
-import logging
-import mmap
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,26 +19,16 @@ from pairweave.pipelines.engines import (
     fork_requests,
     lost_workers,
     private_network,
+    programs,
 )
-from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
 from pairweave.pipelines.engines.failures import LOST_WORKER, ended_server, is_lost_server
-from pairweave.pipelines.engines.flink import job_jar, job_server, session_cluster
-from pairweave.pipelines.engines.flink.java import (
-    FLINK_VERSION,
-    JAVA_VERSIONS,
-    WANTED,
-    find_java,
-    java_version,
-    require_java,
-    without_java,
-)
+from pairweave.pipelines.engines.flink import job_jar, session_cluster
+from pairweave.pipelines.engines.flink.java import FLINK_VERSION, require_java
 from pairweave.pipelines.engines.local import forks
-from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.process import memory
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import ConfigError, WorkerError
 
-LOG = logging.getLogger("pairweave")
 LOCAL_RUNNER = "pairweave.pipelines.engines.local.local_runner.LocalRunner"
 RESTARTS = 3
 """How often the Flink mini cluster restarts a failed job; without a strategy it never does."""
@@ -67,42 +52,6 @@ OUT_OF_MEMORY = {"java": 3}
 EXIT_SECONDS = 2.0
 """Time to wait for a program that does not respond to end."""
 
-DATAFLOW_CLIENT = "google-cloud-dataflow-client"
-"""The distribution with the client of Dataflow."""
-
-CHECKOUT = Path(__file__).resolve().parents[2]
-JAR = Path("deploy", "flink", "target", "pairweave-flink-job-server.jar")
-PRISM = Path(".tools", "prism")
-PRISM_INSTALL = (
-    "GOBIN=$PWD/.tools go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0 "
-    "(`make prism` in a checkout)"
-)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class EngineState:
-    """The state of an engine on this machine.
-
-    Attributes:
-        engine: Its name.
-        facts: Facts about this machine that matter to the engine.
-        missing: What to do before it can run; empty if it can.
-    """
-
-    engine: str
-    facts: tuple[str, ...]
-    missing: tuple[str, ...]
-
-    @property
-    def ready(self) -> bool:
-        """Tell whether nothing is missing."""
-        return not self.missing
-
-    def render(self) -> str:
-        """Return one line for a person."""
-        state = "ready" if self.ready else "not ready"
-        return f"{self.engine}: {state}; {'; '.join((*self.facts, *self.missing))}"
-
 
 @contextlib.contextmanager
 def beam_options(
@@ -124,10 +73,10 @@ def beam_options(
         WorkerError: The runner's own program ended while it was needed (says how), or a worker died
             and the runner kept waiting for it.
     """
-    cluster = session_cluster.find(given_options(extra).get("flink_master"))
+    cluster = session_cluster.find(engine_flags.given_options(extra).get("flink_master"))
     if cluster is not None:
         extra = _at_cluster(cluster, extra)
-    user_options = given_options(extra)
+    user_options = engine_flags.given_options(extra)
     makers: dict[str, Callable[[int, Mapping[str, str], RunPlace], list[str]]] = {
         "local": _local,
         "prism": _prism,
@@ -187,7 +136,7 @@ class RunPlace:
 
 def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
     """Replace `--flink_master=cluster` with the addresses of the cluster on this machine."""
-    user_options = given_options(extra)
+    user_options = engine_flags.given_options(extra)
     ours = {
         "job_endpoint": f"localhost:{cluster.job_port}",
         "sdk_worker_parallelism": str(cluster.slots),
@@ -220,37 +169,9 @@ def _check_servers(scratch: Path) -> None:
             raise WorkerError(ended_server(program, status, OUT_OF_MEMORY.get(name)))
 
 
-def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
-    """Check, before anything is read, that an engine on other machines can run a job.
-
-    Raises:
-        ConfigError: The user must fix something; says what.
-        WorkerError: A required service does not answer.
-    """
-    if options.engine != "local" and options.memory is not None:
-        raise ConfigError(
-            f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
-            "have the memory that their machines or its own options give them"
-        )
-    if options.memory is not None and "direct_num_workers" in given_options(extra):
-        raise ConfigError(
-            f"--memory {options.memory}: chooses the number of workers; leave out "
-            "--direct_num_workers, and give --workers for the most that may run"
-        )
-    engine_flags.check(options.engine, given_options(extra))
-    job_jar.check(options, given_options(extra))
-    if options.engine == "dataflow":
-        dataflow_checks.check(options, extra, given_options(extra))
-    elif not options.wait:
-        raise ConfigError(
-            f"--wait false: engine {options.engine} ends with this command; only a job on "
-            "dataflow goes on without it"
-        )
-
-
 def works_here(engine: str, extra: Sequence[str]) -> bool:
     """Tell whether the workers of an engine run on this machine, according to its options."""
-    user_options = given_options(extra)
+    user_options = engine_flags.given_options(extra)
     if "runner" in user_options or engine == "dataflow":
         return False
     if engine != "flink":
@@ -265,7 +186,7 @@ def forks_workers(engine: str, extra: Sequence[str]) -> bool:
 
     They end with the launcher; the workers of a Flink cluster must outlive it.
     """
-    user_options = given_options(extra)
+    user_options = engine_flags.given_options(extra)
     inside = engine == "prism" or (engine == "flink" and _is_mini_cluster(user_options))
     return engine == "local" or (inside and "environment_type" not in user_options)
 
@@ -279,26 +200,11 @@ def _is_mini_cluster(user_options: Mapping[str, str]) -> bool:
 def processes_here(extra: Sequence[str]) -> list[int]:
     """Return the processes on this machine that do a run's work, or that start such processes."""
     try:
-        cluster = session_cluster.find(given_options(extra).get("flink_master"))
+        cluster = session_cluster.find(engine_flags.given_options(extra).get("flink_master"))
     except ConfigError:  # the cluster is no longer up
         cluster = None
     members = () if cluster is None else cluster.members
     return [os.getpid(), *(member.pid for member in members)]
-
-
-def given_options(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the Beam options that the user gave, by name, each with its text.
-
-    ``--name value`` and ``--name=value`` are equivalent; a switch has the text "".
-    """
-    values: dict[str, str] = {}
-    for argument, after in itertools.pairwise([*arguments, "--"]):
-        if argument.startswith("--"):
-            name, equals, value = argument[2:].partition("=")
-            if not equals and not after.startswith("--"):
-                value = after
-            values[name.replace("-", "_")] = value
-    return values
 
 
 def _local(workers: int, user_options: Mapping[str, str], _place: RunPlace) -> list[str]:
@@ -314,9 +220,11 @@ def _local(workers: int, user_options: Mapping[str, str], _place: RunPlace) -> l
 
 
 def _prism(_workers: int, user_options: Mapping[str, str], place: RunPlace) -> list[str]:
-    binary = user_options.get("prism_location") or _find_prism()
+    binary = user_options.get("prism_location") or programs.find_prism()
     if binary is None:
-        raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
+        raise ConfigError(
+            f"engine prism: no Beam prism program found; run {programs.PRISM_INSTALL}"
+        )
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
     flags.append(f"--job_server_timeout={PRISM_SECONDS}")
     # Otherwise an attempt would use the program of the attempt before, which may be what failed.
@@ -326,7 +234,7 @@ def _prism(_workers: int, user_options: Mapping[str, str], place: RunPlace) -> l
     if "environment_type" not in user_options:
         flags += place.worker_processes(forked=True)
         place.held.enter_context(lost_workers.watched(place.scratch / engine_scripts.WORKER, ours))
-    warn_of_open_ports("prism")
+    private_network.warn_of_open_ports("prism")
     if "prism_location" not in user_options:
         flags.append(f"--prism_location={engine_scripts.write_launcher(ours, str(binary))}")
     return flags
@@ -345,7 +253,7 @@ def _flink(workers: int, user_options: Mapping[str, str], place: RunPlace) -> li
             flags.append(f"--flink_job_server_jar={_job_server_jar(user_options)}")
         else:
             flags += _job_server(user_options, place.scratch)
-            warn_of_open_ports("flink")
+            private_network.warn_of_open_ports("flink")
     if place.cluster is not None or here or alone:
         # A started worker process serves the job's later steps too.
         flags.append(f"--environment_cache_millis={CACHE_SECONDS * 1000}")
@@ -409,33 +317,8 @@ def _job_server(user_options: Mapping[str, str], scratch: Path) -> list[str]:
 
 
 def _job_server_jar(user_options: Mapping[str, str]) -> str:
-    return require_job_server(user_options.get("flink_job_server_jar"), "--flink_job_server_jar")
-
-
-_BUILD = f"`{job_server.INSTALL}` (`make flink` in a checkout)"
-
-
-def require_job_server(location: str | None = None, option: str = "") -> str:
-    """Return the job server's jar: the given path or URI, or the one that was built.
-
-    Args:
-        location: The given path or URI.
-        option: The option that gives it, for the message; "" for a command without one.
-
-    Raises:
-        ConfigError: The jar is missing.
-    """
-    jar = location or str(find_job_server())
-    if not re.match(r"\w+://", jar) and not Path(jar).is_file():
-        other = f", or give {option}" if option else ""
-        raise ConfigError(f"engine flink: no job server at {jar}; run {_BUILD}{other}")
-    return jar
-
-
-def find_job_server() -> Path:
-    """Return the path of the job server's jar: the checkout's, or else the installed one's."""
-    built = CHECKOUT / JAR
-    return built if built.is_file() else job_server.installed_jar()
+    given = user_options.get("flink_job_server_jar")
+    return programs.require_job_server(given, "--flink_job_server_jar")
 
 
 def _flink_conf(scratch: Path) -> Path:
@@ -456,85 +339,3 @@ def _flink_conf(scratch: Path) -> Path:
     lines = [f"{key}: {value}\n" for key, value in settings.items()]
     (directory / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
     return directory
-
-
-@functools.cache  # warn only once
-def warn_of_open_ports(engine: str) -> None:
-    """Warn that an engine's ports can be reached, unless this process has its own network."""
-    if not private_network.entered():
-        LOG.warning(
-            "engine %s listens on ports through which anyone who can reach this machine can "
-            "run code as you, because this run cannot have its own network; see SECURITY.md",
-            engine,
-        )
-
-
-def _find_prism() -> Path | None:
-    on_path = shutil.which("prism")
-    for candidate in (CHECKOUT / PRISM, on_path and Path(on_path)):
-        if candidate and candidate.is_file() and _is_beam_prism(candidate):
-            return candidate
-    return None
-
-
-def _is_beam_prism(path: Path) -> bool:
-    """Tell whether a program is Beam's prism and not another program of that name."""
-    with path.open("rb") as file:
-        if not path.stat().st_size:
-            return False
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return content.find(b"apache/beam/sdks") >= 0
-
-
-def engine_report() -> list[EngineState]:
-    """Report for each engine whether it can run here, and what is missing."""
-    cores = f"{os.cpu_count()} cores"
-    return [
-        EngineState(
-            "local", (cores, f"{memory.machine_bytes() / (1 << 30):.1f} GiB of memory", _gpus()), ()
-        ),
-        _prism_state(),
-        _flink_state(),
-        _dataflow_state(),
-    ]
-
-
-def _dataflow_state() -> EngineState:
-    if not dataflow_checks.installed():
-        return EngineState("dataflow", (), ("no client: run pip install 'pairweave[gcp]'",))
-    client = f"google-cloud-dataflow-client {importlib.metadata.version(DATAFLOW_CLIENT)}"
-    return EngineState("dataflow", (client, "runs in the cloud: see deploy/dataflow"), ())
-
-
-def _prism_state() -> EngineState:
-    prism = _find_prism()
-    if prism is None:
-        return EngineState("prism", (), (f"no Beam prism program: run {PRISM_INSTALL}",))
-    return EngineState("prism", (str(prism),), ())
-
-
-def _flink_state() -> EngineState:
-    facts, missing = [], []
-    java = find_java()
-    version = java_version(java) if java else None
-    if java is None:
-        missing.append(without_java())
-    elif version in JAVA_VERSIONS:
-        facts.append(f"Java {version} at {java}")
-    else:
-        missing.append(f"{java} is Java {version or 'of unknown version'}: install Java {WANTED}")
-    try:
-        jar = find_job_server()
-        if jar.is_file() and jar.stat().st_size:
-            facts.append(f"job server {jar} ({jar.stat().st_size / 1e6:.0f} MB)")
-        else:
-            missing.append(f"no job server: run {_BUILD}")
-    except ConfigError as error:
-        missing.append(str(error))
-    return EngineState("flink", tuple(facts), tuple(missing))
-
-
-def _gpus() -> str:
-    cards = Path("/proc/driver/nvidia/gpus")
-    count = len(list(cards.iterdir())) if cards.is_dir() else 0
-    return f"{count} NVIDIA GPUs" if count else "no NVIDIA GPU"

@@ -11,6 +11,8 @@ import argparse
 import ctypes
 import errno
 import fcntl
+import functools
+import logging
 import os
 import socket
 import struct
@@ -25,6 +27,7 @@ from pairweave.transforms.storage.disk_files import is_uri
 if TYPE_CHECKING:
     from pairweave.pipelines.options.base import Options
 
+LOG = logging.getLogger("pairweave")
 ENGINES = ("prism", "flink")
 """Engines with servers of their own."""
 
@@ -49,6 +52,17 @@ _entered = False
 def entered() -> bool:
     """Tell whether this process has left the machine's network."""
     return _entered
+
+
+@functools.cache  # warn only once
+def warn_of_open_ports(engine: str) -> None:
+    """Warn that an engine's ports can be reached, unless this process has its own network."""
+    if not entered():
+        LOG.warning(
+            "engine %s listens on ports through which anyone who can reach this machine can "
+            "run code as you, because this run cannot have its own network; see SECURITY.md",
+            engine,
+        )
 
 
 def is_wanted(words: Sequence[str]) -> bool:

@@ -86,7 +86,7 @@ def check_start(run: Planned, extra: Sequence[str]) -> None:
         ConfigError: The engine lacks something, or the workers run on this machine and it cannot
             run the configured aligner.
     """
-    engine, workers = run.place
+    engine, workers = run.engine_and_workers
     with engines.beam_options(engine, workers, "check", extra):
         pass
     if run.model is not None and engines.works_here(engine, extra):

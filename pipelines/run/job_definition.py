@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.engines import engine_flags, engines
+from pairweave.pipelines.engines import engine_flags
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.parts.part import Part
 from pairweave.pipelines.run.run import PlannedT
@@ -34,7 +34,7 @@ class JobDefinition(Generic[PlannedT]):
         """Run the job from its command line; return the exit status."""
         options, extra = flags.parse_command(self.options, self.name, arguments)
         if isinstance(options, GraphOptions):
-            engine_flags.check_used({options.engine}, engines.given_options(extra))
+            engine_flags.check_used({options.engine}, engine_flags.given_options(extra))
         return self.start(options, extra)
 
     def start(self, options: PlannedT, extra: Sequence[str]) -> int:

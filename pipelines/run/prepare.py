@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pairweave.models.learned_languages import check_languages
 from pairweave.pipelines.command_line import outputs
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
@@ -63,7 +63,7 @@ def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = 
     Raises:
         ConfigError: The options or the input cannot be used.
     """
-    engines.check_place(options, extra)
+    engine_flags.check_engine(options, extra)
     if engines.forks_workers(options.engine, extra):
         worker.prepare_forks()  # Do this before anything that may start a thread.
     run: Run[GraphT] = _planned(Run, job, options)

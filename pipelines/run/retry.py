@@ -9,7 +9,7 @@ from typing import Any
 
 import apache_beam as beam
 
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.failures import failure_message, is_full, is_of_machine
@@ -195,7 +195,7 @@ def _attempt(
             output = files.absolute(options.output)
             if options.engine == "dataflow":
                 return _send(pipeline, run, output), {}
-            jar = job_jar.wanted(engines.given_options(extra))
+            jar = job_jar.wanted(engine_flags.given_options(extra))
             if jar is not None:
                 _finish(pipeline)
                 jar.tell(output)

@@ -88,7 +88,7 @@ class Planned(Generic[_PlannedT]):
         return self.need(SCREEN)
 
     @property
-    def place(self) -> tuple[str, int]:
+    def engine_and_workers(self) -> tuple[str, int]:
         """Return the engine and how many processes work at once."""
         return "local", 1
 
@@ -113,7 +113,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
     partial: bool = False
 
     @property
-    def place(self) -> tuple[str, int]:
+    def engine_and_workers(self) -> tuple[str, int]:
         """Return the engine and how many processes work at once."""
         return self.options.engine, self.options.workers
 

@@ -43,7 +43,7 @@ def note_run(
     seconds = None if sent is not None else time.time() - started
     packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
     packages += run.packages
-    engine, workers = run.place
+    engine, workers = run.engine_and_workers
     note: dict[str, object] = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": None if seconds is None else round(seconds, 3),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_report, programs
 from pairweave.pipelines.engines.flink import java, session_cluster
 from pairweave.transforms.errors import ConfigError
 from tests.cluster import toy_shards
@@ -22,7 +22,7 @@ LIMIT_SECONDS = 300
 
 def ready(engine: str) -> None:
     """Skip the test if this machine cannot run an engine."""
-    state = next(state for state in engines.engine_report() if state.engine == engine)
+    state = next(state for state in engine_report.states() if state.engine == engine)
     if not state.ready:
         pytest.skip(state.render())
 
@@ -37,7 +37,7 @@ def prism() -> None:
 def flink() -> Path:
     """Return the job server's jar, or skip where it or Java is absent."""
     ready("flink")
-    return ROOT / engines.JAR
+    return ROOT / programs.JAR
 
 
 @pytest.fixture(scope="session")

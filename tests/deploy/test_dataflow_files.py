@@ -13,7 +13,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands import status
 from pairweave.pipelines.engines.dataflow import checks
-from pairweave.pipelines.engines.engines import given_options
+from pairweave.pipelines.engines.engine_flags import given_options
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy" / "dataflow"

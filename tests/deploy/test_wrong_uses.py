@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("boto3", reason="needs the extra `aws`")
 pytest.importorskip("google.cloud.dataflow_v1beta3", reason="needs the extra `gcp`")
 
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_flags
 from pairweave.transforms.storage import object_stores
 from tests.makers import corpora, runs
 
@@ -142,8 +142,8 @@ def test_missing_credentials_of_s3_are_told_with_where_to_put_them(tmp_path, mon
 def test_flags_of_servers_that_listen_are_taken():
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = f"localhost:{server.getsockname()[1]}"
-        for name in engines.engine_flags.ENDPOINTS:
-            engines.engine_flags.check("flink", {name: place})
-        engines.engine_flags.check("flink", {"flink_master": f"http://{place}/"})
-    engines.engine_flags.check("flink", {"flink_master": "[auto]", "parallelism": "4"})
-    engines.engine_flags.check("prism", {"prism_location": "https://host/prism.zip"})
+        for name in engine_flags.ENDPOINTS:
+            engine_flags.check("flink", {name: place})
+        engine_flags.check("flink", {"flink_master": f"http://{place}/"})
+    engine_flags.check("flink", {"flink_master": "[auto]", "parallelism": "4"})
+    engine_flags.check("prism", {"prism_location": "https://host/prism.zip"})

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
-from pairweave.pipelines.engines import engine_flags, engines
+from pairweave.pipelines.engines import engine_flags
 from pairweave.pipelines.options.named_files import files_read
 from pairweave.pipelines.process import interrupt, monitoring, terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
@@ -52,7 +52,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     table_place.require_place(options.output)
     config = read_config(path, options.of_engine())
     used = {str(config.values.get("engine", "local"))}
-    engine_flags.check_used(used, engines.given_options(extra))
+    engine_flags.check_used(used, engine_flags.given_options(extra))
     return run(config, options, extra, lineage)
 
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from pairweave.pipelines.commands import cluster as cluster_command
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import programs
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.session_cluster import Member, SessionCluster
 from tests.makers import runs
@@ -26,7 +26,7 @@ def started(monkeypatch):
 
     monkeypatch.setattr(SessionCluster, "start", start)
     monkeypatch.setattr(session_cluster, "find_libraries", lambda given: f"flink {given}")
-    monkeypatch.setattr(engines, "require_job_server", lambda: "job.jar")
+    monkeypatch.setattr(programs, "require_job_server", lambda: "job.jar")
     monkeypatch.setattr(cluster_command, "require_java", lambda: "java")
     said = session_cluster.Overview.model_validate(
         {"slots-total": 6, "slots-available": 4, "jobs-running": 1}
@@ -121,7 +121,7 @@ def test_a_directory_in_a_store_is_refused(action):
 
 def test_without_a_job_server_it_names_no_option_that_it_lacks(tmp_path, monkeypatch):
     monkeypatch.setattr(session_cluster, "find_libraries", lambda _: tmp_path)
-    monkeypatch.setattr(engines, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(programs, "CHECKOUT", tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     status, _, errors = runs.run_here("cluster", "up", "--directory", tmp_path / "mine")
     assert status == 2

@@ -16,8 +16,15 @@ from apache_beam.options.pipeline_options import (
     PortableOptions,
 )
 
-from pairweave.pipelines.engines import engine_scripts, engines, fork_client, fork_requests
-from pairweave.pipelines.engines.flink import job_jar, user_cache
+from pairweave.pipelines.engines import (
+    engine_report,
+    engine_scripts,
+    engines,
+    fork_client,
+    fork_requests,
+    programs,
+)
+from pairweave.pipelines.engines.flink import java, job_jar, user_cache
 from pairweave.pipelines.engines.local import forks
 from pairweave.transforms.errors import ConfigError, WorkerError
 
@@ -37,7 +44,7 @@ def program(path: Path, text: str) -> Path:
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A checkout and a PATH that hold nothing."""
-    monkeypatch.setattr(engines, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(programs, "CHECKOUT", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -52,7 +59,7 @@ def with_java(machine):
 
 @pytest.fixture
 def with_flink(with_java):
-    jar = with_java / engines.JAR
+    jar = with_java / programs.JAR
     jar.parent.mkdir(parents=True)
     jar.write_bytes(b"PK")
     return with_java
@@ -157,7 +164,7 @@ def test_another_program_named_prism_is_not_taken_for_beams(machine):
 
 
 def test_prism_is_found_in_the_checkout_and_never_downloaded(machine):
-    binary = program(machine / engines.PRISM, '# apache/beam/sdks\necho "$@"')
+    binary = program(machine / programs.PRISM, '# apache/beam/sdks\necho "$@"')
     with engines.beam_options("prism", 2, "a-job") as given:
         location = next(flag for flag in given if flag.startswith("--prism_location="))
         script = Path(location.partition("=")[2])
@@ -168,7 +175,7 @@ def test_prism_is_found_in_the_checkout_and_never_downloaded(machine):
 
 def test_each_attempt_on_prism_has_a_program_of_its_own(machine):
     """Beam would share one; the option stands beside experiments of the user."""
-    program(machine / engines.PRISM, "# apache/beam/sdks")
+    program(machine / programs.PRISM, "# apache/beam/sdks")
     for extra in ((), ("--experiments=use_other_things",)):
         given = PipelineOptions(flags("prism", 2, *extra)).view_as(DebugOptions)
         assert given.lookup_experiment("disable_prism_server_singleton")
@@ -185,7 +192,7 @@ def test_the_program_of_an_attempt_is_asked_to_end_with_it(server, monkeypatch):
 
 def test_a_run_on_prism_may_take_longer_than_a_request(machine):
     """Beam passes its time limit to the request for a job's state, which lasts as long as it."""
-    program(machine / engines.PRISM, "# apache/beam/sdks")
+    program(machine / programs.PRISM, "# apache/beam/sdks")
     limit = PipelineOptions(flags("prism", 2)).view_as(PortableOptions).job_server_timeout
     assert limit >= 7 * 24 * 3600
     given = PipelineOptions(flags("prism", 2, "--job_server_timeout=60"))
@@ -219,8 +226,8 @@ def test_a_java_program_that_is_not_there_is_named_with_its_option():
 
 @pytest.mark.parametrize(("told", "version"), [("1.8.0_392", 8), ("23", 23), ("17.0.1", 17)])
 def test_java_says_its_version_in_more_than_one_way(machine, told, version):
-    java = program(machine / "bin" / "java", f"echo 'java version \"{told}\"' >&2")
-    assert engines.java_version(str(java)) == version
+    path = program(machine / "bin" / "java", f"echo 'java version \"{told}\"' >&2")
+    assert java.java_version(str(path)) == version
 
 
 def test_flink_on_an_old_java_is_refused(with_flink):
@@ -232,7 +239,7 @@ def test_flink_on_an_old_java_is_refused(with_flink):
 def test_java_home_goes_before_path(with_flink, monkeypatch):
     program(with_flink / "home" / "bin" / "java", "echo 'openjdk version \"21\"' >&2")
     monkeypatch.setenv("JAVA_HOME", str(with_flink / "home"))
-    state = next(state for state in engines.engine_report() if state.engine == "flink")
+    state = next(state for state in engine_report.states() if state.engine == "flink")
     assert state.ready
     assert "Java 21" in state.render()
 
@@ -304,7 +311,7 @@ def test_a_running_job_server_needs_neither_jar_nor_java():
 
 @pytest.mark.usefixtures("machine")
 def test_the_report_names_what_is_missing():
-    states = {state.engine: state for state in engines.engine_report()}
+    states = {state.engine: state for state in engine_report.states()}
     assert states["local"].ready
     assert "GPU" in states["local"].render()
     assert "go install" in states["prism"].render()
@@ -320,7 +327,7 @@ def test_a_user_without_a_home_directory_is_told_what_to_set(monkeypatch):
     """As in a container whose user has no entry in its list of users."""
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", without_home)
-    states = {state.engine: state for state in engines.engine_report()}
+    states = {state.engine: state for state in engine_report.states()}
     assert "set HOME, or XDG_CACHE_HOME" in states["flink"].render()
     with pytest.raises(ConfigError, match="set HOME, or XDG_CACHE_HOME"):
         flags("flink", 1, "--flink_master=cluster")
@@ -335,8 +342,10 @@ def test_a_relative_cache_directory_is_ignored(monkeypatch):
 
 
 def test_the_report_loads_no_neural_library():
-    code = "import sys; from pairweave.pipelines.engines import engines; engines.engine_report(); "
-    code += "sys.exit(any(m in sys.modules for m in ('torch', 'apache_beam')))"
+    code = "import sys; from pairweave.pipelines.engines import engine_report; "
+    code += (
+        "engine_report.states(); sys.exit(any(m in sys.modules for m in ('torch', 'apache_beam')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

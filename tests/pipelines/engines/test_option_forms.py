@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairweave.pipelines.engines import engines, option_forms
+from pairweave.pipelines.engines import engine_flags, option_forms
 from pairweave.pipelines.engines.dataflow import checks
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, dataflow, runs
@@ -36,7 +36,7 @@ KEY = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
     ],
 )
 def test_good_values_pass(words):
-    option_forms.check_forms("dataflow", engines.given_options(words.split()))
+    option_forms.check_forms("dataflow", engine_flags.given_options(words.split()))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_good_values_pass(words):
 )
 def test_others_are_refused_with_what_was_expected(words, message):
     with pytest.raises(ConfigError) as refused:
-        option_forms.check_forms("dataflow", engines.given_options(words.split()))
+        option_forms.check_forms("dataflow", engine_flags.given_options(words.split()))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 

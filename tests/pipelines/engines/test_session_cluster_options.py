@@ -40,7 +40,7 @@ def test_a_job_goes_to_the_warm_job_server_with_workers_of_this_machine(cluster,
         assert "--environment_type=PROCESS" in given
         assert not any("cluster:" in word or "jar" in word for word in given)
     assert engines.works_here("flink", extra)
-    engine_flags.check("flink", engines.given_options(extra))
+    engine_flags.check("flink", engine_flags.given_options(extra))
 
 
 def test_as_many_workers_as_slots_of_all_task_managers_are_taken_and_no_more(cluster):

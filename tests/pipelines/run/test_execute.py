@@ -60,6 +60,6 @@ def test_the_machine_must_be_able_to_align_only_where_the_workers_are(monkeypatc
     seen = []
     aligner = types.SimpleNamespace(check_machine=seen.append)
     execute.check_start(
-        types.SimpleNamespace(place=(engine, 1), model="a model", aligner=aligner), ()
+        types.SimpleNamespace(engine_and_workers=(engine, 1), model="a model", aligner=aligner), ()
     )
     assert seen == asked

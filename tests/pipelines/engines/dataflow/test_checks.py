@@ -3,7 +3,7 @@
 import pytest
 
 from pairweave.pipelines.cli import main
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_report, engines
 from pairweave.pipelines.engines.dataflow import checks, places
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions
@@ -50,7 +50,7 @@ def test_without_the_client_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(checks, "PACKAGE", "google.no_such_client")
     with pytest.raises(ConfigError, match=r"pip install 'pairweave\[gcp\]'"):
         checks.check_flags(WELL)
-    (state,) = [state for state in engines.engine_report() if state.engine == "dataflow"]
+    (state,) = [state for state in engine_report.states() if state.engine == "dataflow"]
     assert not state.ready
 
 
