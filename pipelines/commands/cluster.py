@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import private_network, programs
-from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink import cluster_state, session_cluster
 from pairweave.pipelines.engines.flink.java import require_java
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
@@ -56,7 +56,7 @@ def main(
     given = [name for name, value in of_up.items() if value is not None]
     if given and action != "up":
         raise ConfigError(f"--{given[0]}: goes with cluster up; leave it out of cluster {action}")
-    place = Path(os.path.realpath(directory)) if directory else session_cluster.default_directory()
+    place = Path(os.path.realpath(directory)) if directory else cluster_state.default_directory()
     if action == "up":
         _up(place, flink, slots or 2, task_managers or 1)
     if action == "down":
@@ -69,7 +69,7 @@ def main(
 def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> None:
     libraries = session_cluster.find_libraries(flink)
     jar, java = programs.require_job_server(), require_java()
-    state = session_cluster.ClusterState(
+    state = cluster_state.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),
         slots=slots,
@@ -82,7 +82,7 @@ def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> N
 
 def _show(directory: Path, *, named: bool) -> int:
     """Print the state of a cluster; return 1 if it cannot take a job."""
-    state = session_cluster.read_state(directory)
+    state = cluster_state.read_state(directory)
     if state is None:
         sys.stdout.write(f"{directory}: not up\n")
         return 1
@@ -98,7 +98,7 @@ def _show(directory: Path, *, named: bool) -> int:
         if overview
         else "  the job manager does not answer",
         f"  web: http://localhost:{state.rest}",
-        f"  use: --engine flink --flink_master={session_cluster.MASTER}"
+        f"  use: --engine flink --flink_master={cluster_state.MASTER}"
         f"{f':{directory}' if named else ''}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -11,7 +11,7 @@ from typing import Any
 
 from pairweave.pipelines.engines import option_forms
 from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
-from pairweave.pipelines.engines.flink import job_jar, session_cluster
+from pairweave.pipelines.engines.flink import cluster_state, job_jar
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.reachable import reach
@@ -226,7 +226,7 @@ def _field(text: str, key: str) -> Any:  # noqa: ANN401 - any JSON
 def _check_endpoint(name: str, value: str | None) -> None:
     if value is None or (name == "flink_master" and value in ("[local]", "[auto]")):
         return
-    if name == "flink_master" and session_cluster.find(value) is not None:
+    if name == "flink_master" and cluster_state.find(value) is not None:
         return
     parsed = _PLACE.fullmatch(value)
     if parsed is None:

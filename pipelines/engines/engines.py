@@ -22,7 +22,7 @@ from pairweave.pipelines.engines import (
     programs,
 )
 from pairweave.pipelines.engines.failures import LOST_WORKER, ended_server, is_lost_server
-from pairweave.pipelines.engines.flink import job_jar, session_cluster
+from pairweave.pipelines.engines.flink import cluster_settings, cluster_state, job_jar
 from pairweave.pipelines.engines.flink.java import FLINK_VERSION, require_java
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.process import memory
@@ -73,7 +73,7 @@ def beam_options(
         WorkerError: The runner's own program ended while it was needed (says how), or a worker died
             and the runner kept waiting for it.
     """
-    cluster = session_cluster.find(engine_flags.given_options(extra).get("flink_master"))
+    cluster = cluster_state.find(engine_flags.given_options(extra).get("flink_master"))
     if cluster is not None:
         extra = _at_cluster(cluster, extra)
     user_options = engine_flags.given_options(extra)
@@ -119,7 +119,7 @@ class RunPlace:
 
     scratch: Path
     held: contextlib.ExitStack
-    cluster: session_cluster.ClusterState | None
+    cluster: cluster_state.ClusterState | None
 
     def worker_processes(self, *, forked: bool) -> list[str]:
         """Return options for pairweave's workers, which exchange large tables through a file.
@@ -134,7 +134,7 @@ class RunPlace:
         return engine_scripts.worker_processes(self.scratch, shared, address)
 
 
-def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
+def _at_cluster(cluster: cluster_state.ClusterState, extra: Sequence[str]) -> list[str]:
     """Replace `--flink_master=cluster` with the addresses of the cluster on this machine."""
     user_options = engine_flags.given_options(extra)
     ours = {
@@ -177,7 +177,7 @@ def works_here(engine: str, extra: Sequence[str]) -> bool:
     if engine != "flink":
         return True
     master = user_options.get("flink_master")
-    remote = master not in {None, "[local]", "[auto]"} and not session_cluster.is_named(master)
+    remote = master not in {None, "[local]", "[auto]"} and not cluster_state.is_named(master)
     return not remote and "environment_type" not in user_options
 
 
@@ -200,7 +200,7 @@ def _is_mini_cluster(user_options: Mapping[str, str]) -> bool:
 def processes_here(extra: Sequence[str]) -> list[int]:
     """Return the processes on this machine that do a run's work, or that start such processes."""
     try:
-        cluster = session_cluster.find(engine_flags.given_options(extra).get("flink_master"))
+        cluster = cluster_state.find(engine_flags.given_options(extra).get("flink_master"))
     except ConfigError:  # the cluster is no longer up
         cluster = None
     members = () if cluster is None else cluster.members
@@ -324,18 +324,8 @@ def _job_server_jar(user_options: Mapping[str, str]) -> str:
 def _flink_conf(scratch: Path) -> Path:
     """Write the mini cluster's configuration and return its directory."""
     directory = scratch / "flink-conf"
-    directory.mkdir()
-    settings = {
-        "restart-strategy.type": "fixed-delay",
-        "restart-strategy.fixed-delay.attempts": str(RESTARTS),
-        "restart-strategy.fixed-delay.delay": f"{session_cluster.RESTART_SECONDS} s",
-        # The shuffle's spilled files are removed with the job.
-        "io.tmp.dirs": str(scratch),
-        # For Flink's own port, if the run has no private network; Beam's ports are not affected.
-        "rest.bind-address": "localhost",
-        "jobmanager.bind-host": "localhost",
-        "taskmanager.bind-host": "localhost",
-    }
-    lines = [f"{key}: {value}\n" for key, value in settings.items()]
-    (directory / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
+    # The shuffle's spilled files are removed with the job. The hosts are those of Flink's own ports
+    # if the run has no private network; Beam's ports are not affected.
+    local = {"io.tmp.dirs": scratch, **cluster_settings.LOOPBACK}
+    cluster_settings.write(directory, {**cluster_settings.restarts(RESTARTS), **local})
     return directory

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines.engines import engine_report, programs
-from pairweave.pipelines.engines.flink import java, session_cluster
+from pairweave.pipelines.engines.flink import cluster_state, java, session_cluster
 from pairweave.transforms.errors import ConfigError
 from tests.cluster import toy_shards
 
@@ -74,7 +74,7 @@ def golden(tmp_path_factory) -> str:
 @pytest.fixture
 def running_cluster(flink, flink_libraries, tmp_path) -> Iterator[session_cluster.SessionCluster]:
     """A Flink session cluster of two task managers with two slots each."""
-    sizes = session_cluster.ClusterState(
+    sizes = cluster_state.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),
         slots=2,

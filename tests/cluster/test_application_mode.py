@@ -7,7 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from pairweave.pipelines.engines.flink import java, job_jar, session_cluster, worker_pool
+from pairweave.pipelines.engines.flink import (
+    cluster_state,
+    java,
+    job_jar,
+    session_cluster,
+    worker_pool,
+)
 from tests.cluster.conftest import LIMIT_SECONDS
 from tests.makers import corpora, runs
 
@@ -72,7 +78,7 @@ def test_a_jar_on_a_cluster_of_its_own_writes_and_commits_the_same_bytes(
     )
     assert told == f"{jar}\n"
     assert not (output / "_manifest.json").exists()
-    sizes = session_cluster.ClusterState(
+    sizes = cluster_state.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),  # nothing listens there
         slots=2,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink import cluster_settings, session_cluster
 from tests.cluster.test_plugin_workers import ALIGN, FILTER, PAIRS, write_pairs
 from tests.makers import plugins, runs
 
@@ -65,7 +65,7 @@ def test_workers_of_a_running_cluster_have_what_the_command_has(
 def one_restart(monkeypatch):
     """Let a cluster that is started next restart a failed job once, after a second."""
     monkeypatch.setattr(session_cluster, "RESTARTS", 1)
-    monkeypatch.setattr(session_cluster, "RESTART_SECONDS", 1)
+    monkeypatch.setattr(cluster_settings, "RESTART_SECONDS", 1)
 
 
 def test_workers_without_the_package_end_the_run_with_its_name(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines.flink.session_cluster import read_state
+from pairweave.pipelines.engines.flink.cluster_state import read_state
 from tests.cluster.conftest import ROOT, run_toy
 from tests.makers.terminals import alive
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines.flink import java, session_cluster
+from pairweave.pipelines.engines.flink import cluster_settings, cluster_state, java, session_cluster
 from pairweave.pipelines.process import descendants
 from tests.faults import matrix
 from tests.faults.held import await_held, kill_launcher, let_go
@@ -64,6 +64,11 @@ class Machine:
         os.kill(member.pid, signal.SIGKILL)
         matrix.await_no_process(lambda: [member.pid] if member.alive else [])
 
+    def replace_task_manager(self, number):
+        """Start a task manager in place of one that has ended; do not wait until it is ready."""
+        parameters = self.cluster._task_manager_parameters()
+        self.cluster._start_task_manager(number, parameters)
+
     def run(self, cell, words, directory, number=0, during=None):
         """Run the command on this cluster, see `matrix.end`; its workers end a little later."""
         faults = [
@@ -83,7 +88,7 @@ def machine(flink, flink_libraries, tmp_path_factory):
     directory = tmp_path_factory.mktemp("session")
     faults = directory / "faults.json"
     faults.write_text("[]")
-    sizes = session_cluster.ClusterState(
+    sizes = cluster_state.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),
         slots=2,
@@ -94,7 +99,7 @@ def machine(flink, flink_libraries, tmp_path_factory):
         directory / "cluster", flink_libraries, java.require_java(), str(flink), sizes
     )
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as held:
-        patch.setattr(session_cluster, "RESTART_SECONDS", RESTART_SECONDS)
+        patch.setattr(cluster_settings, "RESTART_SECONDS", RESTART_SECONDS)
         patch.setenv("PAIRWEAVE_FAULTS", f"@{faults}")
         held.callback(session_cluster.stop, cluster.directory)
         cluster.start()
@@ -129,7 +134,7 @@ def test_a_killed_task_manager_that_is_replaced_costs_no_byte(machine, golden, t
     def during(process):
         number = machine.task_manager_of(await_held(tmp_path, process))
         machine.kill(f"taskmanager{number}")
-        machine.cluster.replace_task_manager(number)
+        machine.replace_task_manager(number)
 
     run = functools.partial(machine.run, during=during)
     record(REPLACED, matrix.examine(REPLACED, golden, tmp_path, run))
@@ -145,7 +150,7 @@ def test_a_killed_task_manager_leaves_its_work_to_spare_slots(machine, golden, t
 
     run = functools.partial(machine.run, during=during)
     record(SPARE, matrix.examine(SPARE, golden, tmp_path, run))
-    machine.cluster.replace_task_manager(killed[0])
+    machine.replace_task_manager(killed[0])
     machine.cluster.wait_for_slots()
     matrix.await_no_process(machine.workers)
 

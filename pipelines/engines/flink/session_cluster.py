@@ -17,16 +17,21 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
 
 import pydantic
 
-from pairweave.pipelines.engines.flink.user_cache import cache_directory
+from pairweave.pipelines.engines.flink import cluster_settings
+from pairweave.pipelines.engines.flink.cluster_state import (
+    STATE,
+    ClusterState,
+    Member,
+    read_state,
+    write_state,
+)
 from pairweave.pipelines.process import descendants, http_client
 from pairweave.pipelines.process.file_lock import alone_in
-from pairweave.transforms import process_stat
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.storage.json_files import JsonFile, parse_model, read_model
+from pairweave.transforms.storage.json_files import JsonFile, parse_model
 from pairweave.transforms.storage.reachable import reach
 
 START_SECONDS = 120.0
@@ -43,12 +48,6 @@ ANSWER_SECONDS = 5.0
 OVERVIEW_BYTES = 1 << 20
 """The longest overview; Flink's has about 200 bytes."""
 
-RETRIES = "rest.retry.max-attempts: 5\nrest.retry.delay: 3000\n"
-"""How long the job server tries to reach a lost job manager: 15 s; Flink's default is a minute."""
-
-RESTART_SECONDS = 8
-"""Time until a failed job is restarted."""
-
 RESTARTS = 5
 """Number of restarts of a failed job before it fails for good."""
 
@@ -59,11 +58,6 @@ NETWORK_MIB = 128
 """Network buffers for each slot. A step takes 16 MiB for each of its shuffles; with a tenth of the
 memory, Flink's default, a job failed for lack of them and was restarted, some more than once."""
 
-STATE = "cluster.json"
-
-MASTER = "cluster"
-"""The value of `--flink_master` for such a cluster; `cluster:DIR` for one in another directory."""
-
 PACKAGES = (
     *("util", "lang", "lang.invoke", "lang.reflect", "net", "io", "nio", "text", "time"),
     "util.concurrent",
@@ -73,63 +67,6 @@ OPENS = [
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 ]
 """Packages that Flink accesses by reflection; its own start scripts open them on Java 17."""
-
-
-_Port = Annotated[int, pydantic.Field(ge=1, le=65_535)]
-_Count = Annotated[int, pydantic.Field(ge=1)]
-
-
-class Member(JsonFile):
-    """A process of a cluster.
-
-    Attributes:
-        name: Its role, which also names its log.
-        pid: Its number.
-        started: The time of its start, in clock ticks since the machine's start.
-    """
-
-    name: str
-    pid: _Count
-    started: int
-
-    @classmethod
-    def of(cls, name: str, pid: int) -> "Member":
-        """Return the member that is a process of this machine."""
-        return cls(name=name, pid=pid, started=process_stat.started(pid) or 0)
-
-    @property
-    def alive(self) -> bool:
-        """Tell whether it runs."""
-        return process_stat.started(self.pid) == self.started
-
-
-class ClusterState(JsonFile):
-    """What a cluster's directory records.
-
-    Attributes:
-        rest: Port of the job manager's REST interface.
-        job_port: Port of the job server.
-        slots: Slots of each task manager.
-        task_managers: Number of task managers.
-        members: The processes, in the order of their start.
-    """
-
-    ADVICE: ClassVar[str] = (
-        "was it edited? End the processes of the cluster, whose logs are next to it, and delete it"
-    )
-
-    rest: _Port
-    job_port: _Port
-    slots: _Count
-    task_managers: _Count
-    members: list[Member]
-
-    @property
-    def ready(self) -> bool:
-        """Tell whether every process runs."""
-        return len(self.members) == 2 + self.task_managers and all(
-            member.alive for member in self.members
-        )
 
 
 class Overview(JsonFile):
@@ -146,15 +83,6 @@ class Overview(JsonFile):
     slots_total: int
     slots_available: int
     jobs_running: int
-
-
-def default_directory() -> Path:
-    """Return the directory of the user's one cluster that needs no name.
-
-    Raises:
-        ConfigError: The user has no cache directory.
-    """
-    return cache_directory() / "cluster"
 
 
 def find_libraries(distribution: str | None = None) -> Path:
@@ -180,53 +108,6 @@ def find_libraries(distribution: str | None = None) -> Path:
         "no Flink here: run pip install 'pairweave[flink]', or give the directory of a Flink 1.19 "
         "distribution with --flink"
     )
-
-
-def read_state(directory: Path) -> ClusterState | None:
-    """Return what the directory of a cluster records; None if there is none.
-
-    Raises:
-        ConfigError: Its file is damaged; names the field and what to do.
-    """
-    try:
-        return read_model(str(Path(directory, STATE)), ClusterState)
-    except FileNotFoundError:
-        return None
-
-
-def is_named(master: str | None) -> bool:
-    """Tell whether a value of `--flink_master` names a cluster of `pairweave cluster`.
-
-    >>> is_named("cluster"), is_named("cluster:my/cluster"), is_named("cluster:8081")
-    (True, True, False)
-    """
-    name, _, place = (master or "").partition(":")
-    return name == MASTER and not place.isdigit()
-
-
-def find(master: str | None) -> ClusterState | None:
-    """Return the running cluster that a value of `--flink_master` names; None if it names none.
-
-    Raises:
-        ConfigError: It names one that is not up.
-    """
-    if master is None or not is_named(master):
-        return None
-    _, _, place = master.partition(":")
-    directory = Path(os.path.realpath(place)) if place else default_directory()
-    state = read_state(directory)
-    if state is None:
-        raise ConfigError(
-            f"--flink_master={master}: no cluster is up in {directory}; run pairweave cluster up"
-        )
-    ended = [member.name for member in state.members if not member.alive]
-    if ended or not state.ready:
-        fault = f"has ended ({', '.join(ended)})" if ended else "has not started"
-        raise ConfigError(
-            f"--flink_master={master}: a process of the cluster in {directory} {fault}; run "
-            "pairweave cluster down and pairweave cluster up"
-        )
-    return state
 
 
 @dataclasses.dataclass(slots=True)
@@ -267,8 +148,7 @@ class SessionCluster:
             )
         self.state = self.state.model_copy(update={"members": []})
         shutil.rmtree(self.directory / "tmp", ignore_errors=True)
-        for name in ("conf", "client", "tmp"):
-            (self.directory / name).mkdir(exist_ok=True)
+        (self.directory / "tmp").mkdir(exist_ok=True)
         try:
             self._start_all()
         except BaseException:
@@ -285,10 +165,6 @@ class SessionCluster:
             self._start_task_manager(number, parameters)
         self.wait_for_slots()
         self._wait(lambda: reach("localhost", self.state.job_port) is None)
-
-    def replace_task_manager(self, number: int) -> None:
-        """Start a task manager in place of one that has ended; does not wait until it is ready."""
-        self._start_task_manager(number, self._task_manager_parameters())
 
     def wait_for_slots(self) -> None:
         """Wait until all slots of all task managers are free.
@@ -308,23 +184,19 @@ class SessionCluster:
     def _write_configuration(self) -> None:
         network = NETWORK_MIB * max(2, self.state.slots)
         settings = {
+            **cluster_settings.LOOPBACK,
             "jobmanager.rpc.address": "localhost",
             "jobmanager.rpc.port": free_port(),
-            "jobmanager.bind-host": "localhost",
             "jobmanager.memory.process.size": "1024m",
             "rest.address": "localhost",
-            "rest.bind-address": "localhost",
             "rest.port": self.state.rest,
             "blob.server.port": free_port(),
             "taskmanager.host": "localhost",
-            "taskmanager.bind-host": "localhost",
             "taskmanager.numberOfTaskSlots": self.state.slots,
             "taskmanager.memory.process.size": f"{OTHER_MIB + network}m",
             "taskmanager.memory.network.min": f"{network}m",
             "taskmanager.memory.network.max": f"{network}m",
-            "restart-strategy.type": "fixed-delay",
-            "restart-strategy.fixed-delay.attempts": RESTARTS,
-            "restart-strategy.fixed-delay.delay": f"{RESTART_SECONDS} s",
+            **cluster_settings.restarts(RESTARTS),
             # The runner's classes are those of the job server's jar on the class path, loaded once.
             # From a job's own jar, they would end its worker processes after each step.
             "classloader.resolve-order": "parent-first",
@@ -334,9 +206,10 @@ class SessionCluster:
             "pekko.ask.timeout": f"{START_SECONDS:.0f} s",
             "io.tmp.dirs": self.directory / "tmp",
         }
-        lines = [f"{key}: {value}\n" for key, value in settings.items()]
-        (self.directory / "conf" / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
-        (self.directory / "client" / "flink-conf.yaml").write_text(RETRIES, encoding="utf-8")
+        cluster_settings.write(self.directory / "conf", settings)
+        # The job server tries to reach a lost job manager for 15 s; Flink's default is a minute.
+        retries = {"rest.retry.max-attempts": 5, "rest.retry.delay": 3000}
+        cluster_settings.write(self.directory / "client", retries)
 
     def _task_manager_parameters(self) -> tuple[list[str], list[str]]:
         """Return the options of Java and of Flink that follow from the total memory."""
@@ -399,7 +272,7 @@ class SessionCluster:
         others = [other for other in self.state.members if other.name != name]
         members = [*others, Member.of(name, process.pid)]
         self.state = self.state.model_copy(update={"members": members})
-        _write_state(self.directory, self.state)
+        write_state(self.directory, self.state)
 
     def _wait(self, ready: Callable[[], bool]) -> None:
         deadline = time.monotonic() + START_SECONDS
@@ -464,12 +337,6 @@ def _await_end(members: Sequence[Member], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while any(member.alive for member in members) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
-
-
-def _write_state(directory: Path, state: ClusterState) -> None:
-    new = directory / f"{STATE}.new"
-    new.write_text(state.model_dump_json(indent=1), encoding="utf-8")
-    new.replace(directory / STATE)
 
 
 def free_port() -> int:

@@ -19,165 +19,26 @@ must stay under 2 GiB. Here
 It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
 """
 
-# Beam types these parts as Any, and its coders take positional booleans (FBT003).
-# ruff: noqa: ANN401, FBT003
+# ruff: noqa: ANN401 - Beam types these parts as Any
 
-import collections
 import contextlib
 import copy
 import itertools
-import signal
-import subprocess
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import grpc
-from apache_beam.coders.coder_impl import create_InputStream, create_OutputStream
 from apache_beam.portability import python_urns
 from apache_beam.portability.api import beam_fn_api_pb2
 from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, worker_handlers
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows
-from apache_beam.utils import timestamp, windowed_value
+from apache_beam.utils import timestamp
 
-from pairweave.pipelines.engines.local import forks, local_sockets, worker
-from pairweave.pipelines.process import memory
+from pairweave.pipelines.engines.local import local_sockets, worker
+from pairweave.pipelines.engines.local.process_handler import WORKER_URN, ProcessHandler
+from pairweave.pipelines.engines.local.spilled_groups import SpilledGroups, pieces
 from pairweave.transforms.arrow import exchange
-from pairweave.transforms.errors import WorkerError
-
-BUNDLES = 256
-"""The approximate maximum number of bundles in a stage: each costs a few milliseconds."""
-
-BUNDLE_BYTES = 64 << 20
-"""A bundle of several groups is closed when it reaches this size."""
-
-MEMORY_BYTES = 64 << 20
-"""Amount of data that one shuffle keeps in memory before it writes to its file."""
-
-WORKER_URN = "pairweave:env:worker:v1"
-"""The environment of a worker process."""
-
-_ON_TIME = windowed_value.PaneInfo(
-    is_first=True,
-    is_last=True,
-    timing=windowed_value.PaneInfoTiming.ON_TIME,
-    index=0,
-    nonspeculative_index=0,
-)
-
-Piece = list[bytes]
-
-
-class SpilledGroups:
-    """The grouped input of one GroupByKey: values in a file, their positions in memory.
-
-    It replaces Beam's `GroupingBuffer` and takes over its coders.
-    """
-
-    cleared = False
-
-    def __init__(self, buffer: execution.GroupingBuffer) -> None:
-        self._decoder = buffer._pre_grouped_coder.get_impl()
-        self._key_coder = buffer._key_coder
-        self._value_coder = buffer._pre_grouped_coder.value_coder()
-        self._encoder = buffer._post_grouped_coder.get_impl()
-        self._places: dict[bytes, list[tuple[int, int]]] = collections.defaultdict(list)
-        self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - see close
-        # Closed with the run, or sooner when no stage is left that reads it.
-        self.close = weakref.finalize(self, self._file.close)
-        self._end = 0
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def append(self, elements: bytes) -> None:
-        """Add encoded (key, value) elements.
-
-        Raises:
-            MachineError: The disk is full.
-        """
-        stream = create_InputStream(elements)
-        with self._lock:
-            self._file.seek(self._end)
-            while stream.size() > 0:
-                key, value = self._decoder.decode_from_stream(stream, True).value
-                encoded = self._value_coder.encode(value)
-                self._places[self._key_coder.encode(key)].append((self._end, len(encoded)))
-                try:
-                    self._file.write(encoded)
-                except OSError as error:
-                    raise exchange.unwritable(error, len(encoded)) from error
-                self._end += len(encoded)
-
-    def extend(self, other: object) -> None:
-        """Add another buffer's content; a buffer of another kind is always empty."""
-        if isinstance(other, SpilledGroups) and other is not self:
-            for group in other:
-                self.append(group)
-
-    def copy(self) -> "SpilledGroups":
-        """Return itself, because it can be read any number of times."""
-        return self
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield each group as an encoded (key, values) element."""
-        for encoded_key, places in self._places.items():
-            with self._lock:
-                values = []
-                for start, size in places:
-                    self._file.seek(start)
-                    values.append(self._value_coder.decode(self._file.read(size)))
-            element = GlobalWindows.windowed_value(
-                (self._key_coder.decode(encoded_key), values),
-                timestamp=GlobalWindow().max_timestamp(),
-                pane_info=_ON_TIME,
-            )
-            stream = create_OutputStream()
-            self._encoder.encode_to_stream(element, stream, True)
-            yield stream.get()
-
-    def partition(self, parts: int) -> list[Piece]:
-        """Divide the groups; only Beam calls this."""
-        groups = list(self)
-        return [groups[part::parts] for part in range(parts)]
-
-    def clear(self) -> None:
-        """Do nothing: the file is deleted with the buffer."""
-
-    def reset(self) -> None:
-        """Do nothing."""
-
-
-def pieces(buffer: Any, workers: int) -> Iterator[Piece]:
-    """Cut the input of a stage into bundles."""
-    if isinstance(buffer, SpilledGroups):
-        count, groups = len(buffer), iter(buffer)
-    elif isinstance(buffer, execution.GroupingBuffer):
-        # As many parts as groups: one group a part.
-        parts = buffer.partition(max(1, len(buffer._table)))
-        count, groups = len(parts), (group for part in parts for group in part)
-    else:
-        for part in buffer.partition(workers):
-            yield from _bundles(part, len(part))
-        return
-    yield from _bundles(groups, -(-count // BUNDLES))
-
-
-def _bundles(groups: Iterable[bytes], most: int) -> Iterator[Piece]:
-    """Combine at most ``most`` groups into a bundle, or fewer if they are large."""
-    bundle: Piece = []
-    size = 0
-    for group in groups:
-        bundle.append(group)
-        size += len(group)
-        if len(bundle) >= most or size >= BUNDLE_BYTES:
-            yield bundle
-            bundle, size = [], 0
-    if bundle:
-        yield bundle
 
 
 class Bundles(fn_runner.BundleManager):
@@ -271,94 +132,6 @@ def _merge(
             residual_roots=[root for bundle in bundles for root in bundle.residual_roots],
         )
     )
-
-
-class Requests:
-    """The requests to a worker, which fail once it has ended.
-
-    `ControlConnection.abort` fails only those that wait: one that is made later, because the worker
-    ended between two bundles, would wait forever.
-    """
-
-    def __init__(self, connection: Any) -> None:
-        """Take the place of the `push` of a worker's `ControlConnection`."""
-        self._connection, self._push = connection, connection.push
-        self._error: WorkerError | None = None
-        connection.push = self.push
-
-    def push(self, request: Any) -> Any:
-        """Send a request and return its future, as `ControlConnection.push` does."""
-        future = self._push(request)
-        # After the future is known: `fail` sees it, or it has set the error before.
-        if self._error is not None and future is not None:
-            future.abort(self._error)
-        return future
-
-    def fail(self, error: WorkerError) -> None:
-        """Let all requests fail, those that wait and those to come."""
-        self._error = error
-        for future in list(self._connection._futures_by_id.values()):  # an answer may still arrive
-            future.abort(error)
-
-
-@worker_handlers.WorkerHandler.register_environment(WORKER_URN, bytes)
-class ProcessHandler(worker_handlers.GrpcWorkerHandler):
-    """One worker process, started by the launcher and ended with it."""
-
-    def __init__(self, file: bytes, *args: Any) -> None:
-        """Represent a worker that shares an open file, given by its descriptor, with others."""
-        super().__init__(*args)
-        self._file = int(file)
-        self._process: subprocess.Popen[bytes] | forks.Fork | None = None
-        self._requests = Requests(self.control_conn)
-        self._stopping = False
-
-    def start_worker(self) -> None:
-        """Start the process."""
-        self._process = worker.start(self.worker_id, self.control_address, file=self._file)
-        threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
-
-    def _watch(self, process: "subprocess.Popen[bytes] | forks.Fork") -> None:
-        code = process.wait()
-        if self._stopping:
-            return
-        error = WorkerError(f"worker process {process.pid} {_ending(code)}")
-        # This wakes up any code that waits for an answer or for data from the worker.
-        self._requests.fail(error)
-        self.data_conn._exception = error
-
-    def close(self) -> None:
-        """Close the connections, then wait for the process."""
-        self._stopping = True
-        self.control_conn.close()
-        # The error that ended the worker has already been raised; its thread may raise it again.
-        with contextlib.suppress(grpc.RpcError, WorkerError):
-            self.data_conn.close()
-        self.stop_worker()
-
-    def stop_worker(self) -> None:
-        """Wait for the process, which ends when told that no more work follows."""
-        self._stopping = True
-        if self._process is not None:
-            try:
-                self._process.wait(timeout=60)
-            except subprocess.TimeoutExpired:
-                self.kill()
-
-    def kill(self) -> None:
-        """End the process now."""
-        self._stopping = True
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-
-def _ending(code: int) -> str:
-    if code == -signal.SIGKILL:
-        return f"was killed (signal 9): the machine may have run out of memory: {memory.REMEDY}"
-    if code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"ended with status {code}"
 
 
 class JoinedCollections:

@@ -6,8 +6,9 @@ import pytest
 
 from pairweave.pipelines.commands import cluster as cluster_command
 from pairweave.pipelines.engines import programs
-from pairweave.pipelines.engines.flink import session_cluster
-from pairweave.pipelines.engines.flink.session_cluster import Member, SessionCluster
+from pairweave.pipelines.engines.flink import cluster_state, session_cluster
+from pairweave.pipelines.engines.flink.cluster_state import Member
+from pairweave.pipelines.engines.flink.session_cluster import SessionCluster
 from tests.makers import runs
 
 
@@ -22,7 +23,7 @@ def started(monkeypatch):
         names = [f"member{n}" for n in range(cluster.state.task_managers)]
         members = [Member.of(name, os.getpid()) for name in (*names, "jobmanager", "jobserver")]
         cluster.state = cluster.state.model_copy(update={"members": members})
-        session_cluster._write_state(cluster.directory, cluster.state)
+        cluster_state.write_state(cluster.directory, cluster.state)
 
     monkeypatch.setattr(SessionCluster, "start", start)
     monkeypatch.setattr(session_cluster, "find_libraries", lambda given: f"flink {given}")
@@ -88,9 +89,9 @@ def test_what_is_not_up_says_so(tmp_path, action, status):
 @pytest.mark.usefixtures("started")
 def test_a_process_that_has_ended_is_shown_and_the_status_says_so(tmp_path):
     runs.run_well_here("cluster", "up", "--directory", tmp_path / "mine")
-    state = session_cluster.read_state(tmp_path / "mine")
+    state = cluster_state.read_state(tmp_path / "mine")
     gone = [*state.members[:-1], Member(name="jobserver", pid=os.getpid(), started=1)]
-    session_cluster._write_state(tmp_path / "mine", state.model_copy(update={"members": gone}))
+    cluster_state.write_state(tmp_path / "mine", state.model_copy(update={"members": gone}))
     status, out, _ = runs.run_here("cluster", "status", "--directory", tmp_path / "mine")
     assert status == 1
     assert out.startswith(f"{tmp_path / 'mine'}: a process has ended\n")

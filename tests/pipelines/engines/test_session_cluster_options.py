@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines.engines import engine_flags, engines
-from pairweave.pipelines.engines.flink import session_cluster
-from pairweave.pipelines.engines.flink.session_cluster import ClusterState, Member
+from pairweave.pipelines.engines.flink import cluster_state, session_cluster
+from pairweave.pipelines.engines.flink.cluster_state import ClusterState, Member
 from pairweave.pipelines.process import file_lock
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
@@ -26,7 +26,7 @@ def cluster(tmp_path) -> Path:
     """A cluster's directory with three task managers, whose members are all this process."""
     members = [this_process()] * 5
     state = ClusterState(rest=8081, job_port=8099, slots=2, task_managers=3, members=members)
-    session_cluster._write_state(tmp_path, state)
+    cluster_state.write_state(tmp_path, state)
     return tmp_path
 
 
@@ -61,15 +61,15 @@ def test_a_cluster_that_is_not_up_is_refused_with_the_command_that_starts_it(tmp
 
 def test_a_cluster_one_of_whose_processes_has_ended_is_refused_by_its_name(tmp_path):
     ended = Member(name="jobserver", pid=os.getpid(), started=1)
-    session_cluster._write_state(tmp_path, state_of(this_process(), ended))
+    cluster_state.write_state(tmp_path, state_of(this_process(), ended))
     with pytest.raises(ConfigError, match=r"has ended \(jobserver\); run pairweave cluster down"):
-        session_cluster.find(f"cluster:{tmp_path}")
+        cluster_state.find(f"cluster:{tmp_path}")
 
 
 def test_a_cluster_that_is_still_starting_is_not_up(tmp_path):
-    session_cluster._write_state(tmp_path, state_of(this_process()))
+    cluster_state.write_state(tmp_path, state_of(this_process()))
     with pytest.raises(ConfigError, match="has not started"):
-        session_cluster.find(f"cluster:{tmp_path}")
+        cluster_state.find(f"cluster:{tmp_path}")
 
 
 def test_of_two_that_start_a_cluster_at_once_one_is_refused(tmp_path):
@@ -84,14 +84,14 @@ def test_of_two_that_start_a_cluster_at_once_one_is_refused(tmp_path):
 
 def test_another_process_with_a_recorded_number_is_not_ended(tmp_path):
     other = Member(name="jobmanager", pid=os.getpid(), started=1)
-    session_cluster._write_state(tmp_path, state_of(other))
-    assert not session_cluster.read_state(tmp_path).ready
+    cluster_state.write_state(tmp_path, state_of(other))
+    assert not cluster_state.read_state(tmp_path).ready
     assert session_cluster.stop(tmp_path) == 0
-    assert session_cluster.read_state(tmp_path) is None
+    assert cluster_state.read_state(tmp_path) is None
 
 
 def test_a_host_named_cluster_is_no_directory():
-    assert session_cluster.find("cluster:8081") is None
+    assert cluster_state.find("cluster:8081") is None
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_a_host_named_cluster_is_no_directory():
 )
 @pytest.mark.parametrize("action", ["down", "status"])
 def test_a_damaged_record_of_a_cluster_is_named_with_its_field(tmp_path, content, message, action):
-    (tmp_path / session_cluster.STATE).write_text(content)
+    (tmp_path / cluster_state.STATE).write_text(content)
     status, _, errors = runs.run_here("cluster", action, "--directory", tmp_path)
     assert status == 2
     first, *others = errors.splitlines()
-    assert first.startswith(f"pairweave: {tmp_path / session_cluster.STATE}: ")
+    assert first.startswith(f"pairweave: {tmp_path / cluster_state.STATE}: ")
     assert message in first
     assert "End the processes of the cluster" in first
     assert others == []

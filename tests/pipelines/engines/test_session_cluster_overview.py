@@ -5,7 +5,7 @@ import time
 import pytest
 
 from pairweave.pipelines.engines.flink import session_cluster
-from pairweave.pipelines.engines.flink.session_cluster import ClusterState
+from pairweave.pipelines.engines.flink.cluster_state import ClusterState
 from tests.makers import odd_servers
 
 COUNTS = b'{"taskmanagers":3,"slots-total":6,"slots-available":4,"jobs-running":1}'

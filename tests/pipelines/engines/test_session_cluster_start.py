@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
-from pairweave.pipelines.engines.flink import session_cluster
-from pairweave.pipelines.engines.flink.session_cluster import ClusterState, SessionCluster
+from pairweave.pipelines.engines.flink import cluster_state, session_cluster
+from pairweave.pipelines.engines.flink.cluster_state import ClusterState
+from pairweave.pipelines.engines.flink.session_cluster import SessionCluster
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 JAVA = """#!/bin/sh
@@ -63,19 +64,19 @@ def cluster(tmp_path, monkeypatch):
 
 def test_all_processes_start_and_are_recorded_until_they_are_stopped(cluster):
     cluster.start()
-    state = session_cluster.read_state(cluster.directory)
+    state = cluster_state.read_state(cluster.directory)
     names = ["jobmanager", "jobserver", "taskmanager0", "taskmanager1", "taskmanager2"]
     assert [member.name for member in state.members] == names
     assert state == cluster.state
     assert state.ready
     assert Overview.asked == 2
-    actual = session_cluster.find(f"cluster:{cluster.directory}")
+    actual = cluster_state.find(f"cluster:{cluster.directory}")
     assert actual == state
     with pytest.raises(ConfigError, match="a cluster is running there"):
         SessionCluster(*(getattr(cluster, name) for name in cluster.__slots__)).start()
     assert session_cluster.stop(cluster.directory) == 5
     assert not any(member.alive for member in state.members)
-    assert session_cluster.read_state(cluster.directory) is None
+    assert cluster_state.read_state(cluster.directory) is None
     assert not (cluster.directory / "tmp").exists()
     assert session_cluster.stop(cluster.directory) == 0
 
@@ -101,11 +102,11 @@ def test_each_process_is_told_its_memory_and_where_the_others_are(cluster):
 def test_a_task_manager_that_ended_is_replaced_under_its_name(cluster):
     cluster.start()
     before = {member.name: member.pid for member in cluster.state.members}
-    cluster.replace_task_manager(1)
+    cluster._start_task_manager(1, cluster._task_manager_parameters())
     after = {member.name: member.pid for member in cluster.state.members}
     assert after.keys() == before.keys()
     assert {name for name in after if after[name] != before[name]} == {"taskmanager1"}
-    old = session_cluster.Member.of("old", before["taskmanager1"])
+    old = cluster_state.Member.of("old", before["taskmanager1"])
     session_cluster._signal([old.model_copy(update={"started": 0})], 9)
     assert old.alive  # another process with its number would not be ended
     session_cluster._signal([old], 9)
@@ -117,7 +118,7 @@ def test_a_process_that_ends_at_once_ends_the_others_and_its_log_is_told(cluster
     cluster.job_server = "FAILING.jar"
     with pytest.raises(WorkerError, match=r"ended: .*\.log: .*\n?.*no memory"):
         cluster.start()
-    assert session_cluster.read_state(cluster.directory) is None
+    assert cluster_state.read_state(cluster.directory) is None
 
 
 def test_a_cluster_that_never_answers_is_given_up_with_all_logs(cluster, monkeypatch):

@@ -26,8 +26,13 @@ from apache_beam.utils.windowed_value import WindowedValue
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.pipelines.engines.local import local_runner, local_sockets
-from pairweave.pipelines.engines.local.local_runner import SpilledGroups, pieces
+from pairweave.pipelines.engines.local import (
+    local_runner,
+    local_sockets,
+    process_handler,
+    spilled_groups,
+)
+from pairweave.pipelines.engines.local.spilled_groups import SpilledGroups, pieces
 from pairweave.transforms.errors import WorkerError
 from tests.cluster import toy_shards
 
@@ -69,11 +74,11 @@ def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
         def wait(self):
             return -9
 
-    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler = process_handler.ProcessHandler.__new__(process_handler.ProcessHandler)
     handler._stopping = False
     handler.data_conn = data_plane._GrpcDataChannel()
     handler.control_conn = worker_handlers.ControlConnection()
-    handler._requests = local_runner.Requests(handler.control_conn)
+    handler._requests = process_handler.Requests(handler.control_conn)
     waiting = handler.control_conn.push(beam_fn_api_pb2.InstructionRequest())
     handler._watch(Killed())
     with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
@@ -86,7 +91,7 @@ def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
 
 def test_requests_are_answered_until_the_worker_ends():
     connection = worker_handlers.ControlConnection()
-    local_runner.Requests(connection)
+    process_handler.Requests(connection)
     future = connection.push(beam_fn_api_pb2.InstructionRequest())
     assert connection.push(worker_handlers.BeamFnControlServicer._DONE_MARKER) is None
     future.set(answer := beam_fn_api_pb2.InstructionResponse(error="none"))
@@ -95,7 +100,7 @@ def test_requests_are_answered_until_the_worker_ends():
 
 
 def test_a_worker_that_was_told_to_end_is_not_lost():
-    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler = process_handler.ProcessHandler.__new__(process_handler.ProcessHandler)
     handler._stopping = True
     handler._watch(types.SimpleNamespace(pid=17, wait=lambda: 0))  # it has no connection to abort
 
@@ -114,7 +119,7 @@ def test_spilled_groups_are_those_of_beams_own_buffer(appended):
 
 
 def test_groups_larger_than_memory_come_back(monkeypatch):
-    monkeypatch.setattr(local_runner, "MEMORY_BYTES", 100)
+    monkeypatch.setattr(spilled_groups, "MEMORY_BYTES", 100)
     groups = SpilledGroups(beams_buffer())
     for number in range(50):
         groups.append(encoded([(number % 3, bytes([number]) * 50)]))
@@ -133,8 +138,8 @@ def test_a_bundle_is_one_group_until_there_are_many(keys, bundles):
 
 
 def test_a_bundle_of_large_groups_is_closed_early(monkeypatch):
-    monkeypatch.setattr(local_runner, "BUNDLE_BYTES", 100)
-    monkeypatch.setattr(local_runner, "BUNDLES", 1)
+    monkeypatch.setattr(spilled_groups, "BUNDLE_BYTES", 100)
+    monkeypatch.setattr(spilled_groups, "BUNDLES", 1)
     groups = SpilledGroups(beams_buffer())
     groups.append(encoded([(key, b"x" * 60) for key in range(6)]))
     assert [len(bundle) for bundle in pieces(groups, 2)] == [2, 2, 2]
@@ -171,7 +176,7 @@ def test_a_worker_whose_connection_broke_is_waited_for():
         def wait(self, timeout):
             ended.append(timeout)
 
-    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler = process_handler.ProcessHandler.__new__(process_handler.ProcessHandler)
     handler.control_conn, handler.data_conn, handler._process = Connection(), Broken(), Process()
     handler.close()
     assert ended

@@ -1,0 +1,107 @@
+"""A worker process of the local runner, and the requests to it, which fail once it has ended."""
+
+# ruff: noqa: ANN401 - Beam types these parts as Any
+
+import contextlib
+import signal
+import subprocess
+import threading
+from typing import Any
+
+import grpc
+from apache_beam.runners.portability.fn_api_runner import worker_handlers
+
+from pairweave.pipelines.engines.local import forks, worker
+from pairweave.pipelines.process import memory
+from pairweave.transforms.errors import WorkerError
+
+WORKER_URN = "pairweave:env:worker:v1"
+"""The environment of a worker process."""
+
+
+class Requests:
+    """The requests to a worker, which fail once it has ended.
+
+    `ControlConnection.abort` fails only those that wait: one that is made later, because the worker
+    ended between two bundles, would wait forever.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        """Take the place of the `push` of a worker's `ControlConnection`."""
+        self._connection, self._push = connection, connection.push
+        self._error: WorkerError | None = None
+        connection.push = self.push
+
+    def push(self, request: Any) -> Any:
+        """Send a request and return its future, as `ControlConnection.push` does."""
+        future = self._push(request)
+        # After the future is known: `fail` sees it, or it has set the error before.
+        if self._error is not None and future is not None:
+            future.abort(self._error)
+        return future
+
+    def fail(self, error: WorkerError) -> None:
+        """Let all requests fail, those that wait and those to come."""
+        self._error = error
+        for future in list(self._connection._futures_by_id.values()):  # an answer may still arrive
+            future.abort(error)
+
+
+@worker_handlers.WorkerHandler.register_environment(WORKER_URN, bytes)
+class ProcessHandler(worker_handlers.GrpcWorkerHandler):
+    """One worker process, started by the launcher and ended with it."""
+
+    def __init__(self, file: bytes, *args: Any) -> None:
+        """Represent a worker that shares an open file, given by its descriptor, with others."""
+        super().__init__(*args)
+        self._file = int(file)
+        self._process: subprocess.Popen[bytes] | forks.Fork | None = None
+        self._requests = Requests(self.control_conn)
+        self._stopping = False
+
+    def start_worker(self) -> None:
+        """Start the process."""
+        self._process = worker.start(self.worker_id, self.control_address, file=self._file)
+        threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
+
+    def _watch(self, process: "subprocess.Popen[bytes] | forks.Fork") -> None:
+        code = process.wait()
+        if self._stopping:
+            return
+        error = WorkerError(f"worker process {process.pid} {_ending(code)}")
+        # This wakes up any code that waits for an answer or for data from the worker.
+        self._requests.fail(error)
+        self.data_conn._exception = error
+
+    def close(self) -> None:
+        """Close the connections, then wait for the process."""
+        self._stopping = True
+        self.control_conn.close()
+        # The error that ended the worker has already been raised; its thread may raise it again.
+        with contextlib.suppress(grpc.RpcError, WorkerError):
+            self.data_conn.close()
+        self.stop_worker()
+
+    def stop_worker(self) -> None:
+        """Wait for the process, which ends when told that no more work follows."""
+        self._stopping = True
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def kill(self) -> None:
+        """End the process now."""
+        self._stopping = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _ending(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return f"was killed (signal 9): the machine may have run out of memory: {memory.REMEDY}"
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with status {code}"
