@@ -31,6 +31,7 @@ from pairweave.pipelines.command_line.command_table import (
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
 from pairweave.pipelines.process import interrupt, memory, supervisor, terminal, verbosity
+from pairweave.pipelines.process.log import LOG
 from pairweave.transforms.errors import (
     FULL,
     PATH_ERRORS,
@@ -84,7 +85,7 @@ def _main(words: list[str], *, in_process: bool) -> int:
     if in_process:
         with interrupt.listening():
             return _report(lambda: _run(words))
-    if sys.platform == "linux" and words[0] not in UNSUPERVISED:
+    if words[0] not in UNSUPERVISED:
         return _report(lambda: supervisor.run(lambda: _report(lambda: _program(words))))
     with interrupt.listening():
         return _report(lambda: _program(words))
@@ -235,7 +236,7 @@ def usage() -> str:
 
 def _set_up_logging() -> None:
     worker.log_to_stderr("%(asctime)s %(message)s", "%H:%M:%S")
-    logging.getLogger("pairweave").setLevel(logging.INFO)
+    LOG.setLevel(logging.INFO)
 
 
 def _open_closed_streams() -> None:

@@ -1,7 +1,6 @@
 """The training pairs of an arm, in stages and passes."""
 
 import dataclasses
-import logging
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -15,11 +14,10 @@ from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import job_of, job_options
 from pairweave.pipelines.options.base import SET_ELSEWHERE
+from pairweave.pipelines.process.log import LOG
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
-
-_LOG = logging.getLogger("pairweave")
 
 
 @dataclasses.dataclass
@@ -106,7 +104,7 @@ def _passes(
         chosen = [_choose(pairs, item.take) for pairs in passes]
         passes, numbers = [pairs for pairs, _ in chosen], [number for _, number in chosen]
         if numbers[0] < item.take:
-            _LOG.warning(
+            LOG.warning(
                 "%s: %s has %s different pairs, fewer than the %s to take; other arms may have "
                 "more",
                 *(place, item.label, f"{numbers[0]:,}", f"{item.take:,}"),

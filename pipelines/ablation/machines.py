@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.metadata
-import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +10,7 @@ from pairweave.models.translation import arithmetic
 from pairweave.models.translation.translation_config import Precision, TranslationConfig
 from pairweave.models.translation.translation_pairs import PassPairs, Vocabulary, encode_pass
 from pairweave.pipelines.ablation.task_kind import Pair
-
-_LOG = logging.getLogger("pairweave")
+from pairweave.pipelines.process.log import LOG
 
 _SAY_SECONDS = 30.0
 _PACKAGES = ("ctranslate2", "sentencepiece", "torch", "transformers")
@@ -82,7 +80,7 @@ def progress(name: str) -> Callable[[int, int, float], None]:
             said = now
             left = (steps - step) * (now - begin) / (step - first)
             place = f"update {step:,} of {steps:,}, loss {loss:.3f}"
-            _LOG.info("%s: %s, %s left", name, place, shown_time(left))
+            LOG.info("%s: %s, %s left", name, place, shown_time(left))
 
     return say
 

@@ -12,7 +12,6 @@ import ctypes
 import errno
 import fcntl
 import functools
-import logging
 import os
 import socket
 import struct
@@ -21,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
+from pairweave.pipelines.process.log import LOG
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.disk_files import is_uri
 
 if TYPE_CHECKING:
     from pairweave.pipelines.options.base import Options
 
-LOG = logging.getLogger("pairweave")
 ENGINES = ("prism", "flink")
 """Engines with servers of their own."""
 
@@ -163,7 +162,7 @@ def _is_here(kind: type["Options"], values: Values) -> bool:
     from pairweave.transforms.option_places import places_in
 
     return not any(
-        "://" in place.path or (place.on_hub and not Path(place.path).expanduser().exists())
+        is_uri(place.path) or (place.on_hub and not Path(place.path).expanduser().exists())
         for place in places_in(kind, values)
     )
 

@@ -21,7 +21,7 @@ from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.job_options.pair_options import FinetuneOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.run.attempts.progress import LOG
+from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.run.job import TrainingJob
 from pairweave.pipelines.run.run import Planned
 from pairweave.pipelines.run.run_note import note_run

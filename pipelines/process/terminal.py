@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
 from pairweave.pipelines.process import interrupt, verbosity
+from pairweave.pipelines.process.log import utc
 from pairweave.transforms.text.control_characters import for_terminal
 
 Take = Callable[[str], object]
@@ -131,8 +132,7 @@ def _write(stream: TextIO, text: str) -> None:
 
 def _json(seconds: float, level: str, message: str, fields: Mapping[str, Any] | None = None) -> str:
     """Return a log record as a line of JSON; times are in UTC."""
-    clock = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-    record = {"time": clock, "level": level, "message": message, **(fields or {})}
+    record = {"time": utc(seconds), "level": level, "message": message, **(fields or {})}
     return json.dumps(record, ensure_ascii=False)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from pairweave.pipelines.process import interrupt, monitoring, terminal
+from pairweave.pipelines.process.log import utc
 from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.transforms.storage import files
 
@@ -80,7 +81,7 @@ class Lineage:
             }
         return {
             "eventType": kind,
-            "eventTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "eventTime": utc(),
             "producer": producer,
             "schemaURL": SCHEMA,
             "run": {"runId": self._run, "facets": facets},

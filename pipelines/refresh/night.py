@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from pairweave.pipelines.process.log import utc
 from pairweave.pipelines.refresh import (
     gates,
     inner_runs,
@@ -345,7 +346,7 @@ class Night:
         record = Record(
             night=self._night,
             operation=self._operation(),
-            when=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._started)),
+            when=utc(self._started),
             job=self._config.job,
             settings=self._config.settings,
             models=self._models,

@@ -220,7 +220,7 @@ def _check_models(options: GraphOptions) -> None:
         # The name of a second aligner contains a model, but no option gives that model's commit.
         own, shown = place.role.revision, f"{place.option}: {place.value}"
         inside = "" if own is not None or not place.role.on_hub else f"{place.path} "
-        if "://" in place.path:
+        if files.is_uri(place.path):
             raise ConfigError(
                 f"{shown}: {inside or 'it '}may change between nights without a trace; give a copy "
                 "of it on a disk"

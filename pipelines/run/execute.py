@@ -9,7 +9,7 @@ import apache_beam as beam
 
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.attempts.progress import LOG
+from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.run.retry import resume
 from pairweave.pipelines.run.run import Graph, GraphT, Planned, Run
 from pairweave.pipelines.run.run_note import note_run

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pairweave.pipelines.process import memory
+from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.process.memory import Limit, show_size
-from pairweave.pipelines.run.attempts.progress import LOG
 from pairweave.pipelines.run.run import GraphT, Run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shuffle import BUFFER_BYTES

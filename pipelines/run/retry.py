@@ -17,7 +17,8 @@ from pairweave.pipelines.engines.flink import job_jar
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.engines.run_options import RunOptions
 from pairweave.pipelines.process import interrupt
-from pairweave.pipelines.run.attempts.progress import LOG, Progress
+from pairweave.pipelines.process.log import LOG
+from pairweave.pipelines.run.attempts.progress import Progress
 from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
 from pairweave.pipelines.run.run import Graph, Run

@@ -8,6 +8,7 @@ import time
 
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.flink.job_jar import JobJar
+from pairweave.pipelines.process.log import utc
 from pairweave.pipelines.run.run import Planned
 from pairweave.pipelines.steps.steps import StepTimes
 from pairweave.transforms.output import run_files
@@ -45,7 +46,7 @@ def note_run(
     packages += run.packages
     engine, workers = run.engine_and_workers
     note: dict[str, object] = {
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "started": utc(started),
         "seconds": None if seconds is None else round(seconds, 3),
         "pairs_per_second": round(run.plan.rows / seconds, 1) if seconds else None,
         "engine": engine,

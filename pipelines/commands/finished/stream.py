@@ -1,7 +1,6 @@
 """The command ``stream``: prints finished runs for a trainer, with new tags in every epoch."""
 
 import dataclasses
-import logging
 import os
 import sys
 import time
@@ -9,6 +8,7 @@ from typing import BinaryIO
 
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import supervisor, terminal
+from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
@@ -16,7 +16,6 @@ from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.streaming.tag_stream import Position, TagStream
 
-_LOG = logging.getLogger("pairweave")
 _SAY_SECONDS = 30.0
 
 
@@ -79,5 +78,5 @@ def _write(
         if time.monotonic() - last_message > _SAY_SECONDS:
             last_message = time.monotonic()
             place = f"--start {position.epoch}:{position.window + 1}"
-            _LOG.info("%s rows written; %s goes on from here", f"{done.rows:,}", place)
+            LOG.info("%s rows written; %s goes on from here", f"{done.rows:,}", place)
     return skip

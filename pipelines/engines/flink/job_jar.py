@@ -6,15 +6,14 @@ jar is written; the commit is a step of the graph.
 """
 
 import dataclasses
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from pairweave.pipelines.engines.dataflow import places
 from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.process.log import LOG
 from pairweave.transforms.errors import ConfigError
 
-LOG = logging.getLogger("pairweave")
 OPTION = "output_executable_path"
 MAIN_CLASS = "org.apache.beam.runners.flink.FlinkPipelineRunner"
 """The main class of such a jar."""

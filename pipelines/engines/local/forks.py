@@ -167,7 +167,7 @@ def allow() -> None:
 def prepare(run: Callable[[list[str]], int]) -> None:
     """Start a server for this process unless it has one, or may not or cannot safely be forked."""
     global _server
-    alone = sys.platform == "linux" and threading.active_count() == 1
+    alone = threading.active_count() == 1
     if _server is None and _allowed and alone:
         _server = ForkServer(run)
         atexit.register(_server.close)

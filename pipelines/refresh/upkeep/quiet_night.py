@@ -2,9 +2,9 @@
 
 import contextlib
 import dataclasses
-import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from pairweave.pipelines.process.log import utc
 from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
 from pairweave.pipelines.refresh.chain.records import Json, Record
@@ -57,7 +57,7 @@ def commit_quietly(
         last,
         night=last.night + 1,
         operation=operation,
-        when=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        when=utc(),
         tables=dict(changes),
         versions={name: v + (name in changes) for name, v in last.versions.items()},
         metrics={

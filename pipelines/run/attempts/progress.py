@@ -3,7 +3,6 @@
 On a terminal, marks of workers on the same machine say how far they are within a shard.
 """
 
-import logging
 import sys
 import threading
 import time
@@ -13,12 +12,12 @@ import rich.console
 import rich.progress
 
 from pairweave.pipelines.process import verbosity
+from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.run.attempts.standstill import Standstill
 from pairweave.transforms import progress_marks
 from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 
-LOG = logging.getLogger("pairweave")
 LOCAL_SECONDS = 0.5
 REMOTE_SECONDS = 15.0
 LOG_SECONDS = 10.0

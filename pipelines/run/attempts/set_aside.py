@@ -9,7 +9,7 @@ while a shard is missing.
 
 from typing import Protocol
 
-from pairweave.pipelines.run.attempts.progress import LOG
+from pairweave.pipelines.process.log import LOG
 from pairweave.transforms.errors import SetAsideError, WorkerError
 
 FEW = 4
