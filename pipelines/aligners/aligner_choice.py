@@ -1,17 +1,13 @@
 """Choose the aligner and the tokens of a job from its options."""
 
-from typing import TYPE_CHECKING
-
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
+from pairweave.pipelines.aligners.job_aligner import Chosen
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_values import dashed
 
-if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.aligner_types import Chosen
 
-
-def choose_aligner(options: WordAlignerOptions) -> "Chosen":
+def choose_aligner(options: WordAlignerOptions) -> Chosen:
     """Return the given model and the tokens; each is None if the run makes it first.
 
     Raises:

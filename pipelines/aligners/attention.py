@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import JobAligner, Make
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, InputError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import Aligner, LoadableReference
     from pairweave.models.attention_aligner import AttentionSource
-    from pairweave.pipelines.aligners.aligner_types import Make
     from pairweave.transforms.text.tokens import TokenConfig
 
 ALL = "all"
@@ -71,7 +70,7 @@ class Attention(JobAligner):
             "aligners only"
         )
 
-    def make(self, name: AlignerName, seconds: int) -> "Make":
+    def make(self, name: AlignerName, seconds: int) -> Make:
         """Return the aligner, if there is attention for every pair."""
         from pairweave.models.attention_aligner import AttentionAligner
 

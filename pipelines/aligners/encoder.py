@@ -12,7 +12,7 @@ from pairweave.models.encoder.encoder_options import (
     Hosting,
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner, Make
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import AlignerReference
     from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
-    from pairweave.pipelines.aligners.aligner_types import Chosen, Make
     from pairweave.pipelines.steps.aligner_run import AlignerRun, Model
     from pairweave.transforms.shards.shard import Shards
     from pairweave.transforms.text.tokens import TokenConfig
@@ -64,7 +63,7 @@ class Encoder(JobAligner):
         if options.given_model is None:
             raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the encoder; hash its weights without loading them."""
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import known_tokens
@@ -137,7 +136,7 @@ class Encoder(JobAligner):
 
         return encoder_reference.find(config_of(name))
 
-    def make(self, name: AlignerName, seconds: int) -> "Make":
+    def make(self, name: AlignerName, seconds: int) -> Make:
         """Return a function that loads the encoder."""
         from pairweave.models.encoder.hosting import encoder_reference
 
@@ -150,7 +149,7 @@ class StartingEncoder(Encoder):
 
     name = "finetune"
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the encoder, and the tokens that training links."""
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens

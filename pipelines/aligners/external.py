@@ -14,7 +14,7 @@ from pairweave.models.external.external_programs import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.encoder import EncoderOptions
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner, Make, Pairs
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import PLANNED_OTHERWISE, UNPLANNED
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
     from pairweave.models.external.external_reference import ExternalReference
-    from pairweave.pipelines.aligners.aligner_types import Chosen, Make, Pairs
     from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig
@@ -79,7 +78,7 @@ class External(JobAligner):
     def check(self, options: WordAlignerOptions) -> None:
         """Accept all; `models.external.external_programs` checks the program's settings."""
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the program (None if it must be trained first) and the tokens."""
         from pairweave.models.external import external_reference
         from pairweave.pipelines.aligners.token_choice import known_tokens
@@ -132,7 +131,7 @@ class External(JobAligner):
         return trained_program(rows, run, config_of_options(run.options))
 
     def learn_here(
-        self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"
+        self, options: FitSettings, tokens: "TokenConfig | None", pairs: Pairs
     ) -> "tuple[LoadedAligner, TokenConfig]":
         """Refuse training: a program is trained only in a run."""
         raise ConfigError(
@@ -166,7 +165,7 @@ class External(JobAligner):
             )
         return external_reference.find_learned(config, name.model)
 
-    def make(self, name: AlignerName, seconds: int) -> "Make":
+    def make(self, name: AlignerName, seconds: int) -> Make:
         """Return a function that trains the program."""
         from pairweave.models.external.external import ExternalAligner, find_digest, learn
 

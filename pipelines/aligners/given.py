@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import Field
 
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import AlignerReference
     from pairweave.models.given_links import GivenLinks
-    from pairweave.pipelines.aligners.aligner_types import Chosen
     from pairweave.pipelines.steps.aligner_run import AlignerRun, Model
     from pairweave.transforms.shards.shard import Shards
 
@@ -45,7 +44,7 @@ class Given(JobAligner):
     options = AttentionOptions
     own = tuple(AttentionOptions.model_fields)
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the settings for reading links; `of_plan` adds the files."""
         from pairweave.models.given_links import GivenLinks
         from pairweave.pipelines.aligners.token_choice import known_tokens

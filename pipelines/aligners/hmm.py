@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner, Make, Pairs
 from pairweave.pipelines.options.base import (
     FitSettings,
     TrainedTokenOptions,
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
     from pairweave.models.hmm.hmm_reference import HmmReference
-    from pairweave.pipelines.aligners.aligner_types import Chosen, Make, Pairs
     from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig
@@ -44,7 +43,7 @@ class Hmm(JobAligner):
                 "is fitted. Leave it out, or leave --model out"
             )
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the given model, if any, and the tokens that it was fitted on."""
         from pairweave.models.hmm import hmm_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
@@ -125,7 +124,7 @@ class Hmm(JobAligner):
         self,
         options: FitSettings,
         tokens: "TokenConfig | None",
-        pairs: "Pairs",
+        pairs: Pairs,
     ) -> "tuple[LoadedAligner, TokenConfig]":
         """Fit a model in this process."""
         from pairweave.models.hmm.hmm import HmmConfig, fit
@@ -158,7 +157,7 @@ class Hmm(JobAligner):
             )
         return reference
 
-    def make(self, name: AlignerName, seconds: int) -> "Make":
+    def make(self, name: AlignerName, seconds: int) -> Make:
         """Return a function that returns the fitted model, or fits one."""
         from pairweave.models.hmm import hmm_reference
         from pairweave.models.hmm.hmm import HmmConfig, fit

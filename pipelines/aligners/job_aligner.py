@@ -4,8 +4,8 @@ Each aligner has a module in this folder, which is imported before any option is
 take long (Beam, Arrow, kernels, torch) are therefore inside functions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
@@ -18,15 +18,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import (
+        Aligner,
         AlignerReference,
         LoadableReference,
         LoadedAligner,
     )
     from pairweave.models.hmm.hmm_reference import HmmReference
-    from pairweave.pipelines.aligners.aligner_types import Chosen, Make, Pairs
     from pairweave.pipelines.steps.aligner_run import AlignerRun, Model
     from pairweave.transforms.shards.shard import Batches, Shards
     from pairweave.transforms.text.tokens import TokenConfig
+
+# In quotes, since their libraries take long to import.
+Chosen: TypeAlias = "tuple[AlignerReference | None, TokenConfig | None]"
+"""An aligner, None if the run fits it; and the tokens, None if the run learns them first."""
+
+Make: TypeAlias = "Callable[[pa.Table, pa.Table], Aligner]"
+"""Makes an aligner."""
+
+Pairs: TypeAlias = "Callable[[TokenConfig | None], tuple[pa.Table, TokenConfig]]"
+"""Reads pairs and cuts them into tokens."""
 
 
 class JobAligner:
@@ -69,7 +79,7 @@ class JobAligner:
 
     # From options to a plan.
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the aligner (None if the run fits it) and the tokens.
 
         Tokens are None if the run trains a SentencePiece model first.
@@ -239,7 +249,7 @@ class JobAligner:
         self,
         options: FitSettings,
         tokens: "TokenConfig | None",
-        pairs: "Pairs",
+        pairs: Pairs,
     ) -> "tuple[LoadedAligner, TokenConfig]":
         """Fit an aligner in this process.
 
@@ -265,7 +275,7 @@ class JobAligner:
         """
         raise NotImplementedError
 
-    def make(self, name: AlignerName, seconds: int) -> "Make":
+    def make(self, name: AlignerName, seconds: int) -> Make:
         """Return a function that prepares, or trains, the aligner for ``evaluate aligners``.
 
         The function takes the pairs of the gold set; and the same pairs followed by the training

@@ -1,15 +1,11 @@
 """Word aligners of other packages, by the names of their entry points."""
 
 import functools
-from typing import TYPE_CHECKING
 
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.plugins.entry_points import Plugin, plan_plugin
 from pairweave.transforms.plugins.word_aligner import ALIGNER
-
-if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.aligner_types import Chosen
 
 
 class PluginJobAligner(JobAligner):
@@ -18,7 +14,7 @@ class PluginJobAligner(JobAligner):
     def __init__(self, name: str) -> None:
         self.name = name  # type: ignore[misc]  # that of the class, in classes with one instance
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Load the aligner once, so that its faults are reported before the run, and return it."""
         from pairweave.models.plugin_aligner import PluginAligner
         from pairweave.pipelines.aligners.token_choice import known_tokens

@@ -10,7 +10,7 @@ from pairweave.models.encoder.encoder_options import ComparingOptions, HeadOptio
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.encoder import Encoder, config_of
 from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
-from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner, Make
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import PLANNED_OTHERWISE
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pairweave.models.hmm.hmm import HmmModel
     from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.models.product_aligner import ProductReference
-    from pairweave.pipelines.aligners.aligner_types import Chosen, Make
     from pairweave.transforms.text.tokens import TokenConfig
 
 _HMM = "hmm"
@@ -71,7 +70,7 @@ class Product(JobAligner):
                 f"--aligner product needs a fitted hmm: --hmm_model DIRECTORY; {_FIT}"
             )
 
-    def find(self, options: WordAlignerOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> Chosen:
         """Return both members, and the tokens that the hmm was fitted on."""
         from pairweave.models.hmm import hmm_reference
         from pairweave.models.product_aligner import ProductReference
@@ -106,7 +105,7 @@ class Product(JobAligner):
         encoder = Encoder().second(rest, options, tokens)
         return ProductReference(Hmm().second(own, options, tokens), encoder)
 
-    def make(self, name: AlignerName, seconds: int) -> "Make":
+    def make(self, name: AlignerName, seconds: int) -> Make:
         """Return a function that loads both members, and fits the hmm if none is named."""
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.models.product_aligner import ProductAligner, digest_of

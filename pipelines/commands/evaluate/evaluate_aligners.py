@@ -14,7 +14,7 @@ from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.aligner_registry import COMPARED_ALIGNERS, NAMED, read_name
-from pairweave.pipelines.aligners.aligner_types import Make
+from pairweave.pipelines.aligners.job_aligner import Make
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.process import terminal
