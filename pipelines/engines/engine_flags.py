@@ -100,7 +100,7 @@ def check_used(engines: Collection[str], values: Mapping[str, str]) -> None:
             )
 
 
-def check_runner(engine: str, values: Mapping[str, str]) -> None:
+def _check_runner(engine: str, values: Mapping[str, str]) -> None:
     """Check a runner of the user's own, without any request.
 
     Args:
@@ -159,10 +159,10 @@ def check_engine(options: GraphOptions, extra: Sequence[str]) -> None:
             f"--memory {options.memory}: chooses the number of workers; leave out "
             "--direct_num_workers, and give --workers for the most that may run"
         )
-    check(options.engine, values)
-    job_jar.check(options, values)
+    check_flags(options.engine, values)
+    job_jar.check_jar(options, values)
     if options.engine == "dataflow":
-        dataflow_checks.check(options, extra, values)
+        dataflow_checks.check_job(options, extra, values)
     elif not options.wait:
         raise ConfigError(
             f"--wait false: engine {options.engine} ends with this command; only a job on "
@@ -170,7 +170,7 @@ def check_engine(options: GraphOptions, extra: Sequence[str]) -> None:
         )
 
 
-def check(engine: str, values: Mapping[str, str]) -> None:
+def check_flags(engine: str, values: Mapping[str, str]) -> None:
     """Check the options of an engine before anything is read.
 
     Args:
@@ -180,7 +180,7 @@ def check(engine: str, values: Mapping[str, str]) -> None:
     Raises:
         ConfigError: An option is wrong, or nothing listens at the address that it gives.
     """
-    check_runner(engine, values)
+    _check_runner(engine, values)
     option_forms.check_forms(engine, values)
     if engine in ENGINES_OF["environment_type"]:
         _check_workers(values)

@@ -134,7 +134,7 @@ def is_stopping() -> bool:
     return _asked is not None
 
 
-def check() -> None:
+def raise_again() -> None:
     """Raise a stop that was requested but that other code has treated as an error or dropped.
 
     Raises:

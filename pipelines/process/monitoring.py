@@ -19,7 +19,7 @@ def is_url(place: str) -> bool:
     return "://" in place
 
 
-def check(option: str, place: str, stores: Collection[str] = ()) -> None:
+def check_place(option: str, place: str, stores: Collection[str] = ()) -> None:
     """Check that a place is a file or an address that a message can be sent to.
 
     Args:

@@ -35,7 +35,7 @@ class Lineage:
             ConfigError: The place is a URL to which no event can be sent.
         """
         if place is not None:
-            monitoring.check(OPTION, place)
+            monitoring.check_place(OPTION, place)
         self._place, self._table = place, table
         name = f"{files.absolute(table)} {time.time_ns()}"
         self._run = str(uuid.uuid5(uuid.NAMESPACE_URL, name))

@@ -130,7 +130,7 @@ def check(place: str | None) -> None:
         ConfigError: It is a URL to which no metrics can be sent.
     """
     if place is not None:
-        monitoring.check(OPTION, place, object_stores.SCHEMES)
+        monitoring.check_place(OPTION, place, object_stores.SCHEMES)
 
 
 def write(place: str, text: str) -> None:

@@ -103,7 +103,7 @@ def message_of(error: Exception) -> str:
         ConfigError: The user must fix something before another attempt.
         Stopped: The user has stopped the run.
     """
-    interrupt.check()  # a stop is not a failure, whatever exception it raised
+    interrupt.raise_again()  # a stop is not a failure, whatever exception it raised
     message, user_error = failure_message(error)
     if user_error:
         raise ConfigError(message) from error

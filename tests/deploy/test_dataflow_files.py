@@ -167,7 +167,7 @@ def test_the_commands_of_the_readme_are_valid(words):
     if job in JOBS:
         assert options.engine == "dataflow"
         checks.check_flags(given_options(extra))
-        checks.places.check(options)
+        checks.places.check_reachable(options)
 
 
 def test_the_options_that_the_readme_names_exist():

@@ -143,7 +143,7 @@ def test_flags_of_servers_that_listen_are_taken():
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = f"localhost:{server.getsockname()[1]}"
         for name in engine_flags.ENDPOINTS:
-            engine_flags.check("flink", {name: place})
-        engine_flags.check("flink", {"flink_master": f"http://{place}/"})
-    engine_flags.check("flink", {"flink_master": "[auto]", "parallelism": "4"})
-    engine_flags.check("prism", {"prism_location": "https://host/prism.zip"})
+            engine_flags.check_flags("flink", {name: place})
+        engine_flags.check_flags("flink", {"flink_master": f"http://{place}/"})
+    engine_flags.check_flags("flink", {"flink_master": "[auto]", "parallelism": "4"})
+    engine_flags.check_flags("prism", {"prism_location": "https://host/prism.zip"})

@@ -42,7 +42,7 @@ _LABEL_VALUE = re.compile(r"[\w-]{0,63}")
 _MOST_LABELS = 64
 
 
-def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]) -> None:
+def check_job(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]) -> None:
     """Check the options of a job and of Beam, and that the service knows project and region.
 
     Args:
@@ -61,11 +61,11 @@ def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]
             "--machine_type for the processes of each"
         )
     _check_by_beam(extra)
-    places.check(options)
+    places.check_reachable(options)
     for name in ("temp_location", "staging_location"):
         if name in values:
             files.check_store(values[name])
-    service.check(extra)
+    service.check_access(extra)
 
 
 def check_flags(values: Mapping[str, str]) -> None:

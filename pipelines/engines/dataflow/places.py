@@ -14,7 +14,7 @@ WRITTEN_AFTER = (Use.BESIDE, Use.BY_LINE)
 """Options for files that the launcher writes after it has waited for the end of the job."""
 
 
-def check(options: GraphOptions) -> None:
+def check_reachable(options: GraphOptions) -> None:
     """Check that workers on other machines can open every file of a job, and have its plugins.
 
     Raises:

@@ -65,7 +65,7 @@ def let_beam_know_errors() -> None:
         retry.GoogleAPICallError = GoogleAPICallError
 
 
-def check(flags: Sequence[str]) -> None:
+def check_access(flags: Sequence[str]) -> None:
     """Check by a request that the service accepts the project, the region and the credentials.
 
     Raises:

@@ -50,7 +50,7 @@ def wanted(values: Mapping[str, str]) -> JobJar | None:
     return None if path is None else JobJar(str(Path(path).absolute()))
 
 
-def check(options: GraphOptions, values: Mapping[str, str]) -> None:
+def check_jar(options: GraphOptions, values: Mapping[str, str]) -> None:
     """If a jar is to be written, check that a cluster elsewhere can run it.
 
     Args:

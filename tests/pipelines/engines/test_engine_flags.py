@@ -70,13 +70,13 @@ def test_each_command_refuses_it_before_anything_is_read(tmp_path, command):
 )
 def test_the_runner_that_is_a_switch_is_refused(spelling):
     with pytest.raises(ConfigError, match="any of three runners"):
-        engine_flags.check("local", {"runner": spelling})
+        engine_flags.check_flags("local", {"runner": spelling})
 
 
 @pytest.mark.parametrize("name", ["NoRunner", "no.such.Runner", "os.path", "pathlib.Missing"])
 def test_a_runner_that_beam_does_not_know_is_refused(name):
     with pytest.raises(ConfigError, match=f"--runner={name}: this runner cannot be used"):
-        engine_flags.check("local", {"runner": name})
+        engine_flags.check_flags("local", {"runner": name})
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_runner_that_beam_does_not_know_is_refused(name):
 )
 def test_a_runner_for_which_beam_would_download_a_program_is_refused(engine, name, message):
     with pytest.raises(ConfigError, match=f"--runner={name}: .*{message}"):
-        engine_flags.check(engine, {"runner": name})
+        engine_flags.check_flags(engine, {"runner": name})
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_runner_for_which_beam_would_download_a_program_is_refused(engine, nam
 )
 def test_a_value_that_an_engine_would_refuse_later_is_refused(engine, values, message):
     with pytest.raises(ConfigError, match=message):
-        engine_flags.check(engine, values)
+        engine_flags.check_flags(engine, values)
 
 
 @pytest.mark.parametrize(
@@ -138,12 +138,12 @@ def test_the_configuration_of_a_place_of_workers_is_checked(kind, config, is_val
     if config is not None:
         values["environment_config"] = config
     if is_valid:
-        engine_flags.check("flink", values)
+        engine_flags.check_flags("flink", values)
     else:
         with pytest.raises(ConfigError, match=r"--environment_config .*: expected"):
-            engine_flags.check("flink", values)
+            engine_flags.check_flags("flink", values)
 
 
 def test_options_of_beam_may_replace_the_configuration():
     values = {"environment_type": "PROCESS", "environment_option": "process_command=worker"}
-    engine_flags.check("flink", values)
+    engine_flags.check_flags("flink", values)

@@ -17,7 +17,7 @@ def options(**more):
 
 def test_a_jar_with_the_place_of_its_workers_is_taken(tmp_path):
     given = {job_jar.OPTION: str(tmp_path / "a.jar"), **WORKERS}
-    job_jar.check(options(pharaoh=None), given)
+    job_jar.check_jar(options(pharaoh=None), given)
     assert job_jar.wanted(given).id == str(tmp_path / "a.jar")
     assert job_jar.wanted({}) is None
 
@@ -47,12 +47,12 @@ def test_what_no_cluster_could_run_is_refused(changed, message, tmp_path):
     given = {job_jar.OPTION: "{}/a.jar", **WORKERS, **changed}
     given = {name: value.format(tmp_path) for name, value in given.items() if value is not None}
     with pytest.raises(ConfigError, match=message):
-        job_jar.check(options(), given)
+        job_jar.check_jar(options(), given)
 
 
 def test_another_engine_and_a_file_that_only_a_launcher_writes_are_refused(tmp_path):
     given = {job_jar.OPTION: str(tmp_path / "a.jar"), **WORKERS}
     with pytest.raises(ConfigError, match="give --engine flink"):
-        job_jar.check(options(engine="prism"), given)
+        job_jar.check_jar(options(engine="prism"), given)
     with pytest.raises(ConfigError, match=r"--pharaoh: .* leave --output_executable_path out"):
-        job_jar.check(options(pharaoh="links"), given)
+        job_jar.check_jar(options(pharaoh="links"), given)

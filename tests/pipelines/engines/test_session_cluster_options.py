@@ -40,7 +40,7 @@ def test_a_job_goes_to_the_warm_job_server_with_workers_of_this_machine(cluster,
         assert "--environment_type=PROCESS" in given
         assert not any("cluster:" in word or "jar" in word for word in given)
     assert engines.works_here("flink", extra)
-    engine_flags.check("flink", engine_flags.given_options(extra))
+    engine_flags.check_flags("flink", engine_flags.given_options(extra))
 
 
 def test_as_many_workers_as_slots_of_all_task_managers_are_taken_and_no_more(cluster):
@@ -56,7 +56,7 @@ def test_as_many_workers_as_slots_of_all_task_managers_are_taken_and_no_more(clu
 
 def test_a_cluster_that_is_not_up_is_refused_with_the_command_that_starts_it(tmp_path):
     with pytest.raises(ConfigError, match=r"no cluster is up in .*; run pairweave cluster up"):
-        engine_flags.check("flink", {"flink_master": f"cluster:{tmp_path}"})
+        engine_flags.check_flags("flink", {"flink_master": f"cluster:{tmp_path}"})
 
 
 def test_a_cluster_one_of_whose_processes_has_ended_is_refused_by_its_name(tmp_path):

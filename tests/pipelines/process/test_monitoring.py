@@ -20,7 +20,7 @@ def hurry(monkeypatch):
 
 
 def sent(url):
-    monitoring.check("--lineage", url)
+    monitoring.check_place("--lineage", url)
     monitoring.send("--lineage", url, b"{}", {"Content-Type": "text/x"}, "POST")
 
 
@@ -85,7 +85,7 @@ def test_a_server_that_cannot_be_reached_is_a_warning_of_one_line(host, capsys):
 )
 def test_an_address_that_can_never_work_is_refused_without_what_it_hides(place, message):
     with pytest.raises(ConfigError) as refused:
-        monitoring.check("--metrics", place)
+        monitoring.check_place("--metrics", place)
     assert str(refused.value).startswith("--metrics: ")
     assert message in str(refused.value)
     assert SECRET not in str(refused.value)
@@ -96,8 +96,8 @@ def test_an_address_that_can_never_work_is_refused_without_what_it_hides(place, 
     "place", ["events.jsonl", "/a b/c", "http:x", "HTTPS://host", "http://host:9091/metrics/job/x"]
 )
 def test_files_and_addresses_pass(place):
-    monitoring.check("--lineage", place)
+    monitoring.check_place("--lineage", place)
 
 
 def test_metrics_may_be_a_file_in_a_store():
-    monitoring.check("--metrics", "gs://bucket/x", ("gs", "s3"))
+    monitoring.check_place("--metrics", "gs://bucket/x", ("gs", "s3"))

@@ -113,13 +113,13 @@ def test_the_flags_of_the_engine_complete_the_users():
 )
 def test_files_that_workers_cannot_open_are_refused(options, message):
     with pytest.raises(ConfigError) as refused:
-        places.check(options)
+        places.check_reachable(options)
     assert str(refused.value).startswith(message)
 
 
 def test_a_file_of_the_end_needs_a_command_that_waits():
     with pytest.raises(ConfigError, match="--pharaoh: is written after the end of the job"):
-        places.check(AlignOptions(**IN, output=OUT, pharaoh="links.txt", wait=False))
+        places.check_reachable(AlignOptions(**IN, output=OUT, pharaoh="links.txt", wait=False))
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_a_rule_that_the_image_may_lack_is_refused_until_the_user_says_that_it_h
     kind, options
 ):
     with pytest.raises(ConfigError, match="--plugin_rules shouting: is a rule of another package"):
-        places.check(kind(**IN, **options, output=OUT))
-    places.check(kind(**IN, **options, output=OUT, plugins_in_image=True))
+        places.check_reachable(kind(**IN, **options, output=OUT))
+    places.check_reachable(kind(**IN, **options, output=OUT, plugins_in_image=True))
 
 
 @pytest.mark.parametrize(
@@ -150,20 +150,20 @@ def test_other_kinds_that_the_image_may_lack_are_refused_likewise(kind, option, 
     known = kind(**IN, output=OUT)
     options = known.model_copy(update={option: value})
     with pytest.raises(ConfigError, match=f"--{option} {value}: is a {noun} of another pack"):
-        places.check(options)
-    places.check(options.model_copy(update={"plugins_in_image": True}))
-    places.check(known)
+        places.check_reachable(options)
+    places.check_reachable(options.model_copy(update={"plugins_in_image": True}))
+    places.check_reachable(known)
 
 
 def test_a_format_of_one_corpus_that_the_image_may_lack_is_refused_likewise():
     corpus = LinkedCorpus(input=("gs://b/a",)).model_copy(update={"format": "blocks"})
     options = AlignOptions(**IN, output=OUT).model_copy(update={"corpora": (corpus,)})
     with pytest.raises(ConfigError, match="--format blocks: is a format of another package"):
-        places.check(options)
+        places.check_reachable(options)
 
 
 def test_files_in_buckets_and_those_of_the_launcher_pass():
-    places.check(
+    places.check_reachable(
         AlignOptions(
             **IN,
             output=OUT,
