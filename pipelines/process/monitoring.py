@@ -69,7 +69,7 @@ def send(
 
     Args:
         option: The option that names the address, for the warning.
-        url: The address, checked by `check`. User and password become basic authentication.
+        url: The address, checked by `check_place`. User and password become basic authentication.
         content: The message.
         headers: Headers of HTTP.
         method: ``POST`` or ``PUT``.

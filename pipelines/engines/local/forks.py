@@ -3,8 +3,8 @@
 A Python process that imports everything a worker needs takes three to four seconds of CPU time, and
 as many workers start at once as there are cores. Therefore a server process is forked as soon as
 the command line is parsed, while there is one thread and no connection, and it forks workers on
-request. Where that is not safe (other threads are running, the process belongs to a user of the
-library, or the system is not Linux), there is no server, and workers start as programs
+request. Where that is not safe (other threads are running, or the process belongs to a user of the
+library), there is no server, and workers start as programs
 (`pipelines.engines.local.worker.start`).
 """
 
@@ -167,8 +167,7 @@ def allow() -> None:
 def prepare(run: Callable[[list[str]], int]) -> None:
     """Start a server for this process unless it has one, or may not or cannot safely be forked."""
     global _server
-    alone = threading.active_count() == 1
-    if _server is None and _allowed and alone:
+    if _server is None and _allowed and threading.active_count() == 1:
         _server = ForkServer(run)
         atexit.register(_server.close)
 
