@@ -124,7 +124,7 @@ def fast_align_settings(printed: bytes) -> dict[str, str]:
             settings["tension"] = line.split()[-1]
     if len(settings) != 2:
         raise WorkerError(
-            "fast_align did not say its tension and its ratio of lengths; is --program_path the "
+            "fast_align did not print its tension and its ratio of lengths; is --program_path the "
             "fast_align that knows -p and -f?"
         )
     return settings

@@ -182,7 +182,7 @@ def run(
             if process.returncode < 0
             else f"failed with status {process.returncode}"
         )
-        raise WorkerError(f"{name} {ending}: {last_line(errors) or 'it said nothing'}")
+        raise WorkerError(f"{name} {ending}: {last_line(errors) or 'it printed no error'}")
     return out, errors
 
 
@@ -195,7 +195,7 @@ def read_answer(path: Path, name: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise WorkerError(f"{name} ended well, but wrote no {path.name}") from error
+        raise WorkerError(f"{name} succeeded, but did not write {path.name}") from error
 
 
 def last_line(text: bytes) -> str:

@@ -56,7 +56,7 @@ FIRST_JUMP_DECAY = 8.0
 MIN_COUNT = FIXED_POINT >> 10
 """Entries with fewer links are not kept in the fitted model: the back-off replaces them."""
 
-SAY_SECONDS = 10.0
+PROGRESS_SECONDS = 10.0
 """Time between messages about the progress of a fit."""
 
 _LOG = logging.getLogger("pairweave")
@@ -129,7 +129,7 @@ def train(
             progress_marks.fitting(turn[0] * (rounds + 1) + iteration + 1, marked)
             if iteration == config.model1_iterations:
                 state.jumps = _first_jumps()
-            if time.monotonic() - last_message > SAY_SECONDS:
+            if time.monotonic() - last_message > PROGRESS_SECONDS:
                 last_message = time.monotonic()
                 done = turn[0] * rounds + iteration
                 _LOG.info("fitting the aligner: %d of %d rounds done", done, turn[1] * rounds)

@@ -6,8 +6,8 @@ import time
 
 from pairweave.transforms.kernels.sentences.beads import Told
 
-SAY_SECONDS = 10.0
-"""Time between messages on how far an alignment is, as for a fit (`models.hmm.training`)."""
+PROGRESS_SECONDS = 10.0
+"""Time between progress messages of an alignment, as for a fit (`models.hmm.training`)."""
 
 _LOG = logging.getLogger("pairweave")
 
@@ -40,7 +40,7 @@ class DocumentProgress:
 
     def _tell(self, step: str, done: int, rows: int) -> None:
         now = time.monotonic()
-        if done < rows and now - self._last_message > SAY_SECONDS:
+        if done < rows and now - self._last_message > PROGRESS_SECONDS:
             self._last_message = now
             _LOG.info(
                 "aligning %s (%s sentences): %s: %d %% done",

@@ -35,7 +35,7 @@ _FORMS = (
 """Language codes in vocabularies: OPUS-MT, M2M-100, NLLB."""
 
 
-_UNSPOKEN = re.compile(r"<s>|<pad>|<unk>|<mask>|madeupword\d+")
+_SPECIAL = re.compile(r"<s>|<pad>|<unk>|<mask>|madeupword\d+")
 
 
 class PieceModel(Protocol):
@@ -86,10 +86,10 @@ class Languages:
             return [target], []
         return [self._token(source_lang, "source_lang")], [target]
 
-    def unspoken(self, vocabulary: Collection[str]) -> list[str]:
+    def special_tokens(self, vocabulary: Collection[str]) -> list[str]:
         """Return the tokens of a vocabulary that must not occur in translations, sorted."""
         names = set(self.tokens.values())
-        return sorted(token for token in vocabulary if token in names or _UNSPOKEN.fullmatch(token))
+        return sorted(token for token in vocabulary if token in names or _SPECIAL.fullmatch(token))
 
     def _token(self, tag: str, option: str) -> str:
         if tag == "und":

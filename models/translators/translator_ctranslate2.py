@@ -40,7 +40,7 @@ class Inspected:
         directory: Its directory.
         digest: The digest that its translator will have.
         languages: Its languages.
-        unspoken: Tokens that must not occur in translations.
+        special_tokens: Tokens that must not occur in translations.
         limits: Maximum number of pieces of a source and of a translation.
         has_source_end: Whether the library itself adds the end symbol to a source.
     """
@@ -48,7 +48,7 @@ class Inspected:
     directory: Path
     digest: str
     languages: Languages
-    unspoken: list[str]
+    special_tokens: list[str]
     limits: tuple[int, int]
     has_source_end: bool
 
@@ -90,7 +90,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
         directory,
         digest_of(config, VERSION, hashes),
         languages,
-        languages.unspoken(target),
+        languages.special_tokens(target),
         (_positions(shapes, "encoder") - added, _positions(shapes, "decoder")),
         bool(about.get("add_source_eos")),
     )
@@ -191,7 +191,7 @@ class _Engine:
             )
         except (RuntimeError, ValueError) as error:
             raise ConfigError(f"{inspected.directory}: cannot be loaded: {error}") from error
-        self._unspoken = [[token] for token in inspected.unspoken]
+        self._special_tokens = [[token] for token in inspected.special_tokens]
         self.source_limit, self.target_limit = inspected.limits
         self.out_of_memory: tuple[type[BaseException], ...] = (OutOfMemoryError,)
 
@@ -208,7 +208,7 @@ class _Engine:
             min_decoding_length=0,
             max_decoding_length=len(prefix) + max_tokens,
             return_end_token=True,
-            suppress_sequences=self._unspoken,
+            suppress_sequences=self._special_tokens,
         )
         hypotheses = []
         for result in results:

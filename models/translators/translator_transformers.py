@@ -118,8 +118,10 @@ class _Engine:
         # Pieces without a name, such as the spare rows of M2M-100's embeddings, are not generated
         # either.
         nameless = set(range(self._model.config.vocab_size)) - self._names.keys()
-        unspoken = {self._target[token] for token in inspected.languages.unspoken(self._target)}
-        self._unspoken = sorted({self._padding} | nameless | unspoken)
+        special_tokens = {
+            self._target[token] for token in inspected.languages.special_tokens(self._target)
+        }
+        self._special_tokens = sorted({self._padding} | nameless | special_tokens)
         self._no_padding = inspected.settings.model_type == "marian"
         self._start = int(inspected.settings.decoder_start_token_id)
         self.source_limit = self.target_limit = int(inspected.settings.max_position_embeddings)
@@ -143,7 +145,7 @@ class _Engine:
             bos_token_id=None,
             eos_token_id=self._end,
             pad_token_id=self._padding,
-            suppress_tokens=self._unspoken,
+            suppress_tokens=self._special_tokens,
         )
         ids, mask = self._padded([self._numbers(source, self._source) for source in sources])
         with inference():

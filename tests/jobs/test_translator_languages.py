@@ -124,7 +124,7 @@ def test_a_vocabulary_tells_its_languages(tmp_path):
     assert opus.prefixes("en", "zh") == ([">>cmn_Hans<<"], [])
     nllb = read_languages(tmp_path, ["eng_Latn", "deu_Latn"])
     assert nllb.prefixes("en", "de") == (["eng_Latn"], ["deu_Latn"])
-    assert nllb.unspoken(["<s>", "a", "deu_Latn", "madeupword0", "</s>"]) == [
+    assert nllb.special_tokens(["<s>", "a", "deu_Latn", "madeupword0", "</s>"]) == [
         *("<s>", "deu_Latn", "madeupword0")
     ]
 

@@ -110,7 +110,7 @@ def read_sides(
     longer = [side.name for side, left in zip(sides, ready, strict=True) if left]
     if longer:
         raise WorkerError(
-            f"{longer[0]}: goes on after line {unit.first_line + done - 1}, where "
+            f"{longer[0]}: continues after line {unit.first_line + done - 1}, where "
             f"{', '.join(side.name for side in sides if side.name not in longer)} ends"
         )
 

@@ -39,7 +39,7 @@ def _no_corpus(paths: Sequence[str], known: Collection[str]) -> ConfigError:
         known: The files in a format with both sides.
     """
     unknown = [path for path in paths if path not in known]
-    unknown.sort(key=lambda path: _content(path) is None)  # so that no sound file is blamed
+    unknown.sort(key=lambda path: _content(path) is None)  # a file that can be read is not named
     which = f"{unknown[0]}: {_what_it_is(unknown[0])}; " if unknown else ""
     return ConfigError(
         f"{which}give files with both sides of each pair ({' '.join(registry.extensions())}), or "

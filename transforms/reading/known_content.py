@@ -16,7 +16,7 @@ UTF16 = "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"
 UTF32 = "UTF-32 text; convert it with iconv -f UTF-32 -t UTF-8"
 ARROW = "an Arrow file; write its rows as Parquet, which is read"
 RETURNS = (
-    "text whose lines end with a carriage return alone; make line feeds of them with "
+    "text whose lines end with a carriage return alone; convert them to line feeds with "
     r"tr '\r' '\n' <OLD >NEW"
 )
 MO = "a compiled catalogue of gettext; msgunfmt makes a .po file of it, which is read"

@@ -172,7 +172,9 @@ class _Document:
             self._subset()
 
     def _subset(self, *_: object) -> None:
-        self.fail("internal_subset", "the DOCTYPE holds declarations; only a bare one is read")
+        self.fail(
+            "internal_subset", "the DOCTYPE contains declarations; only one without them is read"
+        )
 
     def _entity(self, entity: str, *_: object) -> None:
         self.fail(

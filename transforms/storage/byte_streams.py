@@ -100,7 +100,7 @@ def decompress(
                 "expansion_limit",
                 name,
                 f"the first {consumed} bytes hold {written} bytes of text or more, over "
-                f"max_expansion {limits.max_expansion}; raise it if the file is sound",
+                f"max_expansion {limits.max_expansion}; raise it if the file is not damaged",
             )
         if written > limits.max_file_bytes:
             raise InputError(
@@ -307,7 +307,7 @@ def part_text(part: Part, limits: ReadLimits) -> Iterator[bytes]:
     try:
         yield from decompress(stored, part.compression, part.name, limits)
     except InputError as error:
-        raise WorkerError(f"{error}; it was sound when the plan was made") from error
+        raise WorkerError(f"{error}; it was valid when the plan was made") from error
 
 
 _READERS: dict[str, Callable[[Iterable[bytes], str], Iterator[tuple[bytes, int]]]] = {

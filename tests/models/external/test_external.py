@@ -187,7 +187,7 @@ def test_a_package_is_named_by_its_version(tmp_path):
     ("code", "message"),
     [
         ("import sys; sys.exit('it is\\n\\nbroken: no memory')", "status 1: broken: no memory$"),
-        ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9: it said nothing"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9: it printed no error"),
         ("print('a ||| b ||| 0-0 ||| 1')", "2 pairs in, 1 lines of links out"),
         ("print('a ||| b\\n' * 2, end='')", "expected 'source"),
         ("print('a ||| b ||| 0:0 ||| 1\\n' * 2, end='')", "that is not a link: line 1: '0:0'"),
@@ -205,7 +205,7 @@ def test_a_program_that_fails_is_a_fault_of_the_worker(tmp_path, code, message):
 
 def test_a_fast_align_of_other_options_is_refused(tmp_path):
     table = token_table(PAIRS)
-    with pytest.raises(WorkerError, match=r"wrote no forward\.params"):
+    with pytest.raises(WorkerError, match=r"did not write forward\.params"):
         learn(fast_align(tmp_path, "print()"), table)
     silent = "import sys; open('forward.params', 'w'); print()"
     with pytest.raises(WorkerError, match="knows -p and -f"):

@@ -92,7 +92,7 @@ def test_vectors_compared_in_blocks_give_the_same_beads_and_say_how_far_they_are
     whole = align_by_vectors(words, vectors)
     caplog.set_level("INFO", "pairweave")
     monkeypatch.setattr(beads, "BLOCK_ROWS", 3)
-    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    monkeypatch.setattr(document_progress, "PROGRESS_SECONDS", -1.0)
     path = align_by_vectors(words, vectors)
     for field in ("sources", "targets", "scores"):
         np.testing.assert_array_equal(getattr(path, field), getattr(whole, field))

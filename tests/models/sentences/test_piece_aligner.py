@@ -227,7 +227,7 @@ def test_the_amount_that_is_compared_at_a_time_changes_no_score(monkeypatch):
 
 def test_a_text_is_aligned_with_itself_where_sentences_are_missing(monkeypatch, caplog):
     monkeypatch.setattr(beads, "BLOCK_ROWS", 9)
-    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    monkeypatch.setattr(document_progress, "PROGRESS_SECONDS", -1.0)
     caplog.set_level("INFO", "pairweave")
     source = long_text()
     gone = {7, 8, 30}

@@ -271,7 +271,7 @@ def test_a_long_alignment_says_how_far_it_is(model, monkeypatch, caplog):
     assert not caplog.messages  # it is done at once
     monkeypatch.setattr(beads, "BLOCK_ROWS", count // 2)
     monkeypatch.setattr(linked_beads, "_PRODUCTS", 1)
-    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    monkeypatch.setattr(document_progress, "PROGRESS_SECONDS", -1.0)
     align_by_words(words, align_by_length(words), model)
     said = [message.split(": ") for message in caplog.messages]
     assert {document for document, *_ in said} == {f"aligning novel.en ({count} sentences)"}
@@ -290,7 +290,7 @@ def test_a_long_alignment_says_how_far_it_is(model, monkeypatch, caplog):
 
 def test_a_search_of_a_wider_band_says_so(monkeypatch, caplog):
     caplog.set_level("INFO", "pairweave")
-    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    monkeypatch.setattr(document_progress, "PROGRESS_SECONDS", -1.0)
     progress = document_progress.DocumentProgress("novel.en", 200_000)
     for _ in range(2):
         progress.of("comparing words")(50, 200)

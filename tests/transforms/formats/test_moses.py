@@ -286,7 +286,7 @@ def test_a_side_that_goes_on_where_the_other_ends_is_named_with_the_last_common_
     shorter = make_plan([moses(*pair)])
     parts = plan.units[0].parts[0], shorter.units[0].parts[1]
     unit = dataclasses.replace(plan.units[0], parts=parts)
-    with pytest.raises(WorkerError, match=r"a\.en: goes on after line 2, where .*b\.de ends"):
+    with pytest.raises(WorkerError, match=r"a\.en: continues after line 2, where .*b\.de ends"):
         drain(unit)
 
 

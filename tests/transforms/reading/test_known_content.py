@@ -170,8 +170,8 @@ def test_some_damaged_lines_make_no_binary_file():
 
 
 def test_lines_that_end_with_carriage_returns_alone_are_told():
-    assert r"make line feeds of them with tr '\r' '\n'" in what("One.\rTwo.\rThree.")
-    assert "make line feeds of them" in what('source,target\r"a","b"\r"c","d"\r')
+    assert r"convert them to line feeds with tr '\r' '\n'" in what("One.\rTwo.\rThree.")
+    assert "convert them to line feeds" in what('source,target\r"a","b"\r"c","d"\r')
     assert "a binary file" in what(b"\0\1\r\x02\xff\r" * 100)
     assert what("One stray\rreturn.") is None
     assert what("One.\r\r\r") is None

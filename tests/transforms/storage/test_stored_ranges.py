@@ -94,7 +94,7 @@ def test_a_part_that_is_not_as_planned_is_refused(path, part, message):
 
 def test_a_part_that_no_longer_decompresses_is_refused_as_changed(path):
     part = part_of(path, (0, 100), compression="gzip")
-    with pytest.raises(WorkerError, match=r"not gzip data.*; it was sound when the plan was made"):
+    with pytest.raises(WorkerError, match=r"not gzip data.*; it was valid when the plan was made"):
         list(part_text(part, ReadLimits()))
 
 

@@ -183,7 +183,7 @@ def draw_translations(
         translation: File of their translations with tags, line-parallel.
         syntax: The syntax of the tags.
         number: Number of lines to draw whose highest index is up to the split, and of lines
-            beyond it; all if there are fewer.
+            with a higher one; all if there are fewer.
         seed: Seed of the draws.
         split: The highest index of the first group.
 

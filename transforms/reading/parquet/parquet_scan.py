@@ -107,7 +107,7 @@ def expansion_limit(
         "expansion_limit",
         name,
         f"the {stored_bytes} bytes read of {where} hold {text_bytes} bytes of text or more, over "
-        f"max_expansion {max_expansion}; raise it if the file is sound",
+        f"max_expansion {max_expansion}; raise it if the file is not damaged",
     )
 
 
