@@ -72,6 +72,6 @@ def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
 
     The screen counts words instead of the pieces of an encoder, because only the step that loads
     the encoder knows them. It also does so for a model that is still to be trained
-    (`pipelines.run_steps.screened_rows`).
+    (`pipelines.jobs.screened_rows`).
     """
     return TokenConfig() if tokens is None or tokens.kind == "pieces" else tokens

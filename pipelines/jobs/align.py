@@ -9,6 +9,7 @@ from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.job_options.pair_options import AlignOptions
+from pairweave.pipelines.jobs.screened_rows import screened_rows
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
@@ -18,7 +19,6 @@ from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.aligning import align_with_second
 from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
 from pairweave.transforms import schemas

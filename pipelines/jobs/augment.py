@@ -6,6 +6,7 @@ import apache_beam as beam
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.job_options.representation import representation_of
+from pairweave.pipelines.jobs.screened_rows import screened_rows
 from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
@@ -19,18 +20,8 @@ from pairweave.pipelines.parts.tag_profile_part import TAG_PROFILE
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.fragment_finding import (
-    check_fragments,
-    find_fragments_of,
-    fragment_config,
-)
-from pairweave.pipelines.run_steps.phrase_scoring import (
-    aligned_phrases,
-    check_confidence,
-    scored_phrases,
-)
-from pairweave.pipelines.run_steps.screened_rows import screened_rows
-from pairweave.pipelines.steps.aligning import align_with_second
+from pairweave.pipelines.steps.aligning import align_with_second, aligned_phrases, scored_phrases
+from pairweave.pipelines.steps.fragment_finding import find_on_shard
 from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards, timed
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -48,6 +39,7 @@ from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
@@ -69,10 +61,10 @@ def check(options: AugmentOptions) -> None:
 def check_run(run: Run[AugmentOptions]) -> None:
     """Refuse options that do not apply to the things that the run tags."""
     options = run.options
-    check_confidence(run)
+    _check_confidence(run)
     _check_method(run)
     if options.method == "fragment":
-        check_fragments(run)
+        _check_fragments(run)
         fragment_config(options, tag_config(run))
     if options.representation == "raw" and keeps_tags(run):
         raise ConfigError(
@@ -93,6 +85,28 @@ def _check_method(run: Run[AugmentOptions]) -> None:
         )
 
 
+def _check_confidence(run: Run[AugmentOptions]) -> None:
+    """Refuse scores with two aligners, whose links are joined but not their probabilities."""
+    options = run.options
+    if run.need(SECOND_ALIGNER) is not None and options.needs_scores:
+        raise ConfigError(
+            "--min_confidence and --draw confident score phrase pairs by one aligner's "
+            "probabilities; leave out these options or --second_aligner"
+        )
+
+
+def _check_fragments(run: Run[AugmentOptions]) -> None:
+    """Refuse aligners and tokens other than those of a fitted hmm on words, before a run starts."""
+    options = run.options
+    if options.aligner != "hmm":
+        raise ConfigError("--method fragment translates with a fitted hmm; give --aligner hmm")
+    if run.tokens is None or run.tokens.model is not None:
+        raise ConfigError(
+            "--method fragment translates words; give --tokens words or whitespace, and a model "
+            "that was fitted on them"
+        )
+
+
 def tag_config(run: Run[AugmentOptions]) -> TagConfig:
     """Return how tags are injected."""
     options = run.options
@@ -104,6 +118,18 @@ def tag_config(run: Run[AugmentOptions]) -> TagConfig:
         profile=run.need(TAG_PROFILE),
         take_all=options.method != "alignment",
         representation=representation_of(options),
+    )
+
+
+def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
+    """Return the settings of the search for fragments."""
+    return pick(
+        FragmentConfig,
+        options,
+        segmenter=tags.segmenter,
+        max_words=options.max_words,
+        punctuation=tags.punctuation_tags,
+        share=tags.tagged_share,
     )
 
 
@@ -154,7 +180,9 @@ def find_phrases(
     model = aligner.model(rows, run, pieces)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     if options.method == "fragment":
-        return tokens | "FindFragments" >> find_fragments_of(run, model, tag_config(run))
+        fragments = fragment_config(options, tag_config(run))
+        finding = {"config": fragments, "translator": run.need(TRANSLATOR)}
+        return tokens | "FindFragments" >> MapWholeShards(find_on_shard, reference=model, **finding)
     if with_scores and aligner.has_soft_links:
         return tokens | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
     linked = tokens | "Align" >> aligner.step(run, model)

@@ -19,6 +19,7 @@ from pairweave.models.sentences.document_aligning import (
 from pairweave.models.sentences.document_reading import DocumentSettings, is_table
 from pairweave.models.similarity.similarity_options import options_of_scorer
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
+from pairweave.pipelines.jobs.screened_rows import ScreenRows
 from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.options.named_files import files_read
 from pairweave.pipelines.parts.aligner_part import ALIGNER
@@ -28,7 +29,6 @@ from pairweave.pipelines.run.beside_output import BesideFile, check_beside
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.documents import Documents, EachDocument, Model
 from pairweave.pipelines.steps.hmm_fitting import fit_aligner
 from pairweave.pipelines.steps.steps import (

@@ -4,27 +4,30 @@ import functools
 from collections.abc import Sequence
 
 import apache_beam as beam
+import pyarrow as pa
 
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.models.similarity.compared_pairs import count_pieces, judge_and_compare
-from pairweave.pipelines.filtering import rule_preview
-from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
-from pairweave.pipelines.filtering.earlier_pairs import RejectEarlier
-from pairweave.pipelines.filtering.near_duplicates import FindNearCopies
+from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.jobs.screened_rows import screened_rows
+from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.earlier_part import EARLIER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_parts import RULES, check_detector
 from pairweave.pipelines.parts.scorer_part import SCORER, Similarity
-from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.screen_part import SCREEN, screen_of
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.comparing_sentences import CompareSentences
+from pairweave.pipelines.steps.earlier_pairs import RejectEarlier
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
+from pairweave.pipelines.steps.near_duplicates import FindNearCopies
 from pairweave.pipelines.steps.scoring_pairs import (
     FindBorder,
     ReadScored,
@@ -41,6 +44,7 @@ from pairweave.pipelines.steps.steps import (
     MapShards,
     WriteShards,
 )
+from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import (
@@ -59,18 +63,25 @@ from pairweave.transforms.filtering.judging import (
     settle,
     take_scores,
 )
+from pairweave.transforms.filtering.plugin_rules import plan_rules
 from pairweave.transforms.filtering.rule_options import DuplicateConfig
+from pairweave.transforms.filtering.rule_preview import preview_lines
+from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.score import Weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim
+from pairweave.transforms.formats.registry import read_first
 from pairweave.transforms.output import receipts
 from pairweave.transforms.output.line_files.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
+from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.plugins.entry_points import Plugin
 from pairweave.transforms.rejects import Reason
+from pairweave.transforms.screen import screen
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
+from pairweave.transforms.units import ReadLimits
 
 
 def preview(options: FilterJobOptions) -> int | None:
@@ -81,10 +92,29 @@ def preview(options: FilterJobOptions) -> int | None:
     """
     if options.preview is not None:
         check_detector(options.detector)
-        return rule_preview.show(options, options.preview)
+        _show_preview(options, options.preview)
+        return 0
     if not options.output:
         raise ConfigError("--output is required; see pairweave filter --help")
     return None
+
+
+def _show_preview(options: FilterJobOptions, pairs: int) -> None:
+    """Print the results of the screen and the rules for the first pairs of each corpus.
+
+    The input is planned as for a run, so it is read once; nothing is written.
+    """
+    limits = pick(ReadLimits, options)
+    config_of_rules = pick(RuleConfig, options, plugins=plan_rules(options.plugin_rules))
+    plan = make_plan(corpora_of(options), limits, options.unit_rows)
+    _, tokens = choose_aligner(options)
+    config = screen_of(options, tokens)
+    if tokens is None:
+        config = config.before_training()
+    batches = [screen(batch, config) for batch in read_first(plan.units, limits, pairs)]
+    rows = pa.Table.from_batches(batches, schemas.ROWS).unify_dictionaries()
+    for line in preview_lines(rows, config_of_rules):
+        terminal.say(line)
 
 
 def check_run(run: Run[FilterJobOptions]) -> None:

@@ -7,10 +7,14 @@ import functools
 
 import apache_beam as beam
 import numpy as np
+import pyarrow as pa
 
+from pairweave.models.aligner import AlignerReference
 from pairweave.models.translators.shard_translation import translate_or_reject
 from pairweave.pipelines.aligners.aligner_options import AlignerSettings
+from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
+from pairweave.pipelines.jobs.screened_rows import screened_rows
 from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.golden_part import GOLDEN
@@ -23,20 +27,19 @@ from pairweave.pipelines.parts.segmenter_part import SEGMENTER
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.mono_aligner import (
-    compare_linked,
-    compare_nothing,
-    cut_translations,
-)
-from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
+from pairweave.transforms.links.phrase_extraction import unlinked
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards.merge import pairs_of
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
@@ -55,6 +58,7 @@ from pairweave.transforms.suggestions.suggestions import (
     make_suggestions,
 )
 from pairweave.transforms.symbols.mask import MASK
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
 
 def _limits_of(*methods: str) -> set[str]:
@@ -188,6 +192,40 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     write = WriteShards(finish, config, suggestions=making, scorer=scorer)
     receipts = compared | "MakeSuggestions" >> write
     _ = receipts | "Commit" >> Commit(config, extra_files(run), allow_empty=options.allow_empty)
+
+
+def cut_translations(
+    pairs: pa.Table, reference: AlignerReference, aligner: JobAligner, tokens: TokenConfig | None
+) -> pa.Table:
+    """Return PAIRS rows with translations as sources, tokenized for the aligner.
+
+    Args:
+        pairs: Pairs with translations.
+        reference: Reference to the aligner.
+        aligner: Its entry in the registry.
+        tokens: How text is cut; None for the tokens that it was fitted on.
+    """
+    return aligner.cut(as_monolingual(pairs), reference, tokens)
+
+
+def compare_linked(shard: Shard, config: SymmetrizeConfig) -> Shard:
+    """Turn LINKED rows of translations into COMPARED rows.
+
+    A pair without a translation has no translation tokens and no links.
+    """
+    links = symmetrize(shard.table, config)
+    return shard.with_table(add_comparison(pairs_of(shard.kept), links))
+
+
+def compare_nothing(pairs: pa.Table, tokens: TokenConfig) -> pa.Table:
+    """Turn PAIRS rows into COMPARED rows as if no pair had a translation.
+
+    This tokenizes targets when no method compares them with translations.
+    """
+    nothing = pa.nulls(pairs.num_rows, pairs.column("translation").type)
+    bare = replaced(pairs, "translation", nothing)
+    cut = add_tokens(as_monolingual(bare), tokens)
+    return add_comparison(bare, unlinked(cut))
 
 
 def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:

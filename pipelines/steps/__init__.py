@@ -1,1 +1,1 @@
-"""The Beam transforms of each step; those of `filter` alone are in `filtering`."""
+"""The Beam transforms of each step, which know no run and no part, only settings."""

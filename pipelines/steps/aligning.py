@@ -1,16 +1,19 @@
-"""Aligning the tokens of shards: by an aligner, by given links, by a second aligner."""
+"""Aligning the tokens of shards: by an aligner, by given links, by a second aligner; scores."""
 
 import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING, LoadableReference
 from pairweave.models.given_links import GivenLinks
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.steps.steps import timed
 from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
-from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
+from pairweave.transforms.links.confidence import SOFT_LINK_THRESHOLD, keep_likely, score_phrases
+from pairweave.transforms.links.link_options import ConfidenceConfig, Heuristic, SymmetrizeConfig
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.text.tokens import TokenConfig
@@ -75,3 +78,43 @@ def align_with_second(
     joined, counts = combine(first, second, way)
     agreement = Agreement(*(int(number) for number in counts.sum(axis=0)))
     return shard.with_table(joined).with_notes(agreement=agreement)
+
+
+def aligned_phrases(
+    table: pa.Table,
+    reference: hmm_reference.HmmReference,
+    links: SymmetrizeConfig,
+    phrases: PhraseConfig,
+    confidence: ConfidenceConfig,
+) -> pa.Table:
+    """Turn TOKENS rows into PHRASES rows with the scores of a fitted aligner.
+
+    The phrase pairs come from its links; scores use all links of at least `SOFT_LINK_THRESHOLD`.
+    The probabilities of the further links are used within this step only: they take more memory
+    than the links, and are needed only if the options ask for scores.
+    """
+    if reference.digest == NOTHING:
+        return scored_phrases(no_links(table), links, phrases, confidence)
+    model = hmm_reference.load(reference).model
+    config = model.config
+    if config.decode == "posterior" and config.threshold <= SOFT_LINK_THRESHOLD:
+        return scored_phrases(model.align(table), links, phrases, confidence)
+    believed = model.with_threshold(SOFT_LINK_THRESHOLD).align(table)
+    # Posteriors do not depend on the threshold, so those above it are the model's own links.
+    if config.decode == "posterior":
+        linked = keep_likely(believed, config.threshold)
+    else:
+        linked = model.align(table)
+    extracted = extract_phrases(symmetrize(linked, links), phrases)
+    return score_phrases(extracted, believed, confidence)
+
+
+def scored_phrases(
+    linked: pa.Table,
+    links: SymmetrizeConfig,
+    phrases: PhraseConfig,
+    confidence: ConfidenceConfig,
+) -> pa.Table:
+    """Turn LINKED rows into PHRASES rows with scores, if links include all probabilities."""
+    extracted = extract_phrases(symmetrize(linked, links), phrases)
+    return score_phrases(extracted, linked, confidence)

@@ -15,10 +15,10 @@ from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, Unsu
 from pairweave.pipelines.engines.run_options import RunOptions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
+from pairweave.pipelines.jobs.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.retry import message_of
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_first

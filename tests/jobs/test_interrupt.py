@@ -15,7 +15,7 @@ SECONDS = 2.0
 STAGES = {
     "planning": ("pairweave.pipelines.run.job", "prepare"),
     "reading": ("pairweave.pipelines.steps.steps", "read_unit"),
-    "pieces": ("pairweave.pipelines.run_steps.screened_rows", "train_sentencepiece"),
+    "pieces": ("pairweave.pipelines.jobs.screened_rows", "train_sentencepiece"),
     "fit": ("pairweave.pipelines.steps.hmm_fitting", "fit"),
     "aligning": ("pairweave.models.hmm.hmm", "HmmModel.align"),
     "writing": ("pairweave.pipelines.steps.steps", "write_shard"),

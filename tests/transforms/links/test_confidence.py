@@ -4,7 +4,7 @@ import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.hmm_reference import HmmReference
-from pairweave.pipelines.run_steps import phrase_scoring
+from pairweave.pipelines.steps import aligning
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.confidence import (
@@ -113,9 +113,9 @@ def tokens():
 def test_scores_change_no_phrase_pair(tokens, decode, monkeypatch):
     model = fit(tokens, HmmConfig(decode=decode))
     fitted = type("Fitted", (), {"model": model})
-    monkeypatch.setattr(phrase_scoring.hmm_reference, "load", lambda _reference: fitted)
+    monkeypatch.setattr(aligning.hmm_reference, "load", lambda _reference: fitted)
     reference = HmmReference("a/model", "its digest")
-    actual = phrase_scoring.aligned_phrases(
+    actual = aligning.aligned_phrases(
         tokens, reference, SymmetrizeConfig(), PhraseConfig(), ConfidenceConfig()
     )
     plain = extract_phrases(symmetrize(model.align(tokens), SymmetrizeConfig()), PhraseConfig())

@@ -9,7 +9,7 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection, TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run_steps import fragment_finding
+from pairweave.pipelines.steps import fragment_finding
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments
 from pairweave.transforms.tags.text_fragments import TextFragments

@@ -10,8 +10,8 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import suggest
+from pairweave.pipelines.jobs.suggest import compare_linked, cut_translations
 from pairweave.pipelines.run.prepare import prepare
-from pairweave.pipelines.run_steps.mono_aligner import compare_linked, cut_translations
 from pairweave.pipelines.steps.steps import MapShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError

@@ -1,1 +1,0 @@
-"""The job ``filter`` apart from its graph: steps, the earlier corpus, the preview of its rules."""

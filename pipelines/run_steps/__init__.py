@@ -1,1 +1,0 @@
-"""Steps that a planned run sets up: reading and screening, fragments, scored phrases."""
