@@ -143,7 +143,7 @@ def options_of(name: str) -> "type[Options] | None":
     return job_options(name) if name in JOBS else None
 
 
-def job_of(name: str) -> Any:  # noqa: ANN401 - a `pipelines.run.job_definition.JobDefinition`
+def job_of(name: str) -> Any:  # noqa: ANN401 - a `pipelines.run.job.Job`
     """Return a job; its module takes seconds to import."""
     return importlib.import_module(COMMANDS[name].module).JOB
 

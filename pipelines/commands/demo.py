@@ -15,7 +15,6 @@ from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.pipelines.run import run_summary
 from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.finished_run import FinishedRun
 
@@ -38,7 +37,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         output=options.output,
         shard_pairs=SHARD_PAIRS,
     )
-    run = prepare(augment.JOB, job)
+    run = augment.JOB.prepare(job)
     execute(run, augment.graph, extra, augment.extra_files(run))
     sys.stdout.write("\n")
     coloured_pairs.show(richest(options.output, options.pairs))

@@ -30,7 +30,6 @@ from pairweave.pipelines.in_memory.keyword_options import (
 )
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.job import Job
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.reading.python_tables import Pairs, as_table, made_like
@@ -143,7 +142,7 @@ def _place(stepwise: bool) -> str | None:  # noqa: FBT001
 def _run_steps(job: Job[Any], options: Any) -> bool:  # noqa: ANN401
     """Run the steps of a job without its commit; return False if a step needs a runner."""
     job.check(options)
-    run = prepare(job, options)
+    run = job.prepare(options)
     job.check_run(run)
     if job.beside(run):
         return False

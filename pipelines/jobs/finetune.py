@@ -24,7 +24,7 @@ from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.run.job import TrainingJob
 from pairweave.pipelines.run.run import Planned
-from pairweave.pipelines.run.run_note import note_run
+from pairweave.pipelines.run.run_summary import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, WorkerError

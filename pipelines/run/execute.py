@@ -12,7 +12,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.run.retry import resume
 from pairweave.pipelines.run.run import Graph, GraphT, Planned, Run
-from pairweave.pipelines.run.run_note import note_run
+from pairweave.pipelines.run.run_summary import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.output import attempt_marks, receipts

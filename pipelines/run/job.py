@@ -2,21 +2,64 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Generic
+from typing import Any, Generic
 
 import apache_beam as beam
 
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.engines import engine_flags
+from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.parts.part import Part
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.job_definition import JobDefinition
-from pairweave.pipelines.run.prepare import prepare, prepare_training
+from pairweave.pipelines.run.prepare import planned, prepare
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.storage import files
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingJob(JobDefinition[PlannedT], Generic[PlannedT]):
+class _PlannedJob(Generic[PlannedT]):
+    """A job on a corpus, which is planned before it runs.
+
+    Attributes:
+        name: Its name.
+        options: The class of its options.
+        parts: Its parts, in the order in which they are planned.
+        check: Checks the options, and raises an error for those that cannot be combined.
+        refuses: The word for its input in the message that refuses a model for other languages;
+            None if such a model only causes a notice.
+    """
+
+    name: str
+    options: type[PlannedT]
+    parts: tuple[Part[Any, Any], ...]
+    check: Callable[[PlannedT], object] = lambda _: None
+    refuses: str | None = None
+
+    def main(self, _name: str, arguments: Sequence[str]) -> int:
+        """Run the job from its command line; return the exit status."""
+        options, extra = flags.parse_command(self.options, self.name, arguments)
+        if isinstance(options, GraphOptions):
+            engine_flags.check_used({options.engine}, engine_flags.given_options(extra))
+        return self.start(options, extra)
+
+    def start(self, options: PlannedT, extra: Sequence[str] = ()) -> int:
+        """Plan the job, and run it or show its plan; return the exit status.
+
+        Args:
+            options: Its options.
+            extra: Beam options of the user.
+
+        Raises:
+            ConfigError: The user must fix something.
+            WorkerError: The run failed.
+        """
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingJob(_PlannedJob[PlannedT], Generic[PlannedT]):
     """A job that trains a model in one process.
 
     Attributes:
@@ -28,7 +71,7 @@ class TrainingJob(JobDefinition[PlannedT], Generic[PlannedT]):
     def start(self, options: PlannedT, extra: Sequence[str] = ()) -> int:
         """Plan the job, and run it or show its plan; return the exit status."""
         self.check(options)
-        run = prepare_training(self, options)
+        run = planned(Planned, self.name, self.parts, options, self.refuses)
         if options.plan_only:
             return plan_text.show(run, (), extra)
         self.train(run)
@@ -37,7 +80,7 @@ class TrainingJob(JobDefinition[PlannedT], Generic[PlannedT]):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Job(JobDefinition[GraphT], Generic[GraphT]):
+class Job(_PlannedJob[GraphT], Generic[GraphT]):
     """A job whose graph makes shards.
 
     Attributes:
@@ -61,13 +104,21 @@ class Job(JobDefinition[GraphT], Generic[GraphT]):
     commit: Callable[[str], object] | None = None
     after: Callable[[Run[GraphT]], None] = lambda _: None
 
+    def prepare(self, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]:
+        """Plan the job: read every input once, write nothing.
+
+        Raises:
+            ConfigError: The options or the input cannot be used.
+        """
+        return prepare(self.name, self.parts, options, extra, self.refuses)
+
     def start(self, options: GraphT, extra: Sequence[str] = ()) -> int:
         """Plan the job, and run it or show its plan; return the exit status."""
         self.check(options)
         answered = self.without_run(options)
         if answered is not None:
             return answered
-        run = prepare(self, options, extra)
+        run = self.prepare(options, extra)
         self.check_run(run)
         beside = self.beside(run)
         if options.plan_only:

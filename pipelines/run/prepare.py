@@ -1,27 +1,30 @@
-"""Plan a job from its options."""
+"""Plan a job from its options; the content of its plan."""
 
 import dataclasses
 import importlib.metadata
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pairweave.models.learned_languages import check_languages
 from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.local import worker
-from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
+from pairweave.pipelines.options.base import (
+    GraphOptions,
+    InputOptions,
+    PlannedOptions,
+    left_out_options,
+)
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.part import Planning, Settled
+from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.pipelines.process import terminal, verbosity
-from pairweave.pipelines.run.configuration import configuration, corpora_facts
-from pairweave.pipelines.run.cores import share_cores
-from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.memory_plan import within_memory
-from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
+from pairweave.pipelines.run.run import GraphT, Planned, Run
 from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.finding_notices import finding_notices
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.output import run_files
@@ -34,6 +37,7 @@ from pairweave.transforms.text.iso_languages import UNDETERMINED
 from pairweave.transforms.units import Notice, Plan, ReadLimits
 
 _Kind = TypeVar("_Kind", bound=Planned[Any])
+_Parts = Sequence[Part[Any, Any]]
 
 MEAN_PAIR_BYTES = 8 << 10
 """Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
@@ -57,8 +61,18 @@ def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
     return max(1, by_pairs, by_bytes)
 
 
-def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]:
+def prepare(
+    name: str, parts: _Parts, options: GraphT, extra: Sequence[str], refuses: str | None
+) -> Run[GraphT]:
     """Plan a job whose graph makes shards: read every input once, write nothing.
+
+    Args:
+        name: Name of the job.
+        parts: Its parts, in the order in which they are planned.
+        options: Its options.
+        extra: Beam options of the user.
+        refuses: The word for its input in the message that refuses a model for other languages;
+            None if such a model only causes a notice.
 
     Raises:
         ConfigError: The options or the input cannot be used.
@@ -66,32 +80,22 @@ def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = 
     engine_flags.check_engine(options, extra)
     if engines.forks_workers(options.engine, extra):
         worker.prepare_forks()  # Do this before anything that may start a thread.
-    run: Run[GraphT] = _planned(Run, job, options)
-    run = share_cores(within_memory(run))
-    _warn_of_unknown_languages(run.plan)
-    return run
+    run: Run[GraphT] = planned(Run, name, parts, options, refuses)
+    return share_cores(within_memory(run))
 
 
-def prepare_training(job: JobDefinition[PlannedT], options: PlannedT) -> Planned[PlannedT]:
-    """Plan a job that runs in one process without a graph: read every input once, write nothing.
-
-    Raises:
-        ConfigError: The options or the input cannot be used.
-    """
-    run: Planned[PlannedT] = _planned(Planned, job, options)
-    _warn_of_unknown_languages(run.plan)
-    return run
-
-
-def _planned(kind: type[_Kind], job: JobDefinition[PlannedT], options: PlannedT) -> _Kind:
-    """Plan the input and the parts; a job without a graph has one shard."""
-    plan, limits, settled = _settle(job, options)
+def planned(
+    kind: type[_Kind], name: str, parts: _Parts, options: PlannedOptions, refuses: str | None
+) -> _Kind:
+    """Plan the input and the parts; a job without a graph has one shard. See `prepare`."""
+    plan, limits, settled = _settle(parts, options, refuses)
+    _warn_of_unknown_languages(plan)
     shards = 1
     if isinstance(options, GraphOptions):
         shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
-    document = _document(job.name, options, plan, settled, shards)
+    document = _document(name, options, plan, settled, shards)
     return kind(
-        job=job.name,
+        job=name,
         options=options,
         plan=plan,
         limits=limits,
@@ -102,19 +106,37 @@ def _planned(kind: type[_Kind], job: JobDefinition[PlannedT], options: PlannedT)
     )
 
 
+def share_cores(run: Run[GraphT]) -> Run[GraphT]:
+    """Give each copy of a neural model its share of the cores.
+
+    One process handles a shard. If there are fewer shards than workers, or if workers share copies
+    of an encoder, a copy processes several batches at once.
+    """
+    options = run.options
+    if options.engine == "dataflow":
+        return run  # Dataflow's workers are other machines, with one process per core.
+    # Prism has one process, whose threads take turns using a model.
+    processes = 1 if options.engine == "prism" else min(options.workers, run.shards)
+    settled = {
+        name: part.with_threads(options.workers // min(part.copies or processes, processes))
+        for name, part in run.settled.items()
+    }
+    return dataclasses.replace(run, settled=settled)
+
+
 def _settle(
-    job: JobDefinition[PlannedT], options: PlannedT
+    parts: _Parts, options: PlannedOptions, refuses: str | None
 ) -> tuple[Plan, ReadLimits, dict[str, Settled[Any]]]:
     """Plan the input, then each part; return the plan with all notices, and the parts' results."""
-    checked = {part.name: part.check(options) for part in job.parts}
-    plan, limits = _plan_input(job, options)
+    checked = {part.name: part.check(options) for part in parts}
+    plan, limits = _plan_input(parts, options)
     planning = Planning(plan, limits, checked=checked)
-    for part in job.parts:
+    for part in parts:
         planning.settled[part.name] = part.plan(options, planning)
     learned = [each for part in planning.settled.values() for each in part.learned]
     notices = [
         *(each for part in planning.settled.values() for each in part.notices),
-        *check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS),
+        *check_languages(plan, learned, refuses, translations=options.TRANSLATIONS),
     ]
     _warn_of(notices, planning.settled)
     # A finding of planning is already a notice of the plan.
@@ -137,7 +159,7 @@ def _warn_of(notices: Sequence[Notice], settled: Mapping[str, Settled[Any]]) -> 
         terminal.warn(f"warning: {notice}")
 
 
-def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, ReadLimits]:
+def _plan_input(parts: _Parts, options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     """Read every input once; return the plan of reading it, and the limits of the readers."""
     files.check_store(options.output)  # Check this before reading the input, which may be long.
     outputs.require_outside_tables("output", options.output)
@@ -147,7 +169,7 @@ def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, 
     for corpus in corpora:
         patterns = (*corpus.input, *corpus.source_input, *corpus.target_input)
         outputs.require_unmatched("output", options.output, patterns)
-    for part in job.parts:
+    for part in parts:
         part.check_corpora(options, corpora)
     if options.DOCUMENTS:
         corpora = tuple(dataclasses.replace(corpus, documents=True) for corpus in corpora)
@@ -218,3 +240,53 @@ def _document(
         **facts,
     }
     return with_earlier_look(options.output, document)
+
+
+def configuration(options: PlannedOptions, settled: Iterable[Settled[Any]]) -> dict[str, object]:
+    """Return the settings of a job for its plan: its options, and the settings of its parts.
+
+    A setting that any part leaves out is left out, even if another part lists it.
+    """
+    parts = list(settled)
+    elsewhere = {"corpora", *options.corpus_kind().model_fields} | left_out_options(options)
+    left_out: set[str] = set().union(*(part.left_out for part in parts))
+    settings = options.model_dump(mode="json", exclude=elsewhere | left_out)
+    for part in parts:
+        settings |= {name: each for name, each in part.settings.items() if name not in left_out}
+    return {name: _finite(value) for name, value in settings.items()}
+
+
+def _finite(value: object) -> object:
+    """Return a value without infinity, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    return "inf" if value == math.inf else value
+
+
+def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
+    """Return the plan's entry for each corpus.
+
+    Raises:
+        ConfigError: A corpus in the rows of finished runs has another licence in other input.
+    """
+    licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
+    facts: dict[str, dict[str, object]] = {}
+    for unit in plan.units:
+        own = ((unit.corpus, licences.get(unit.corpus, options.licence)),)
+        for name, licence in unit.earlier or own:
+            entry = facts.setdefault(
+                name,
+                {
+                    "name": name,
+                    "source_lang": unit.source_lang,
+                    "target_lang": unit.target_lang,
+                    "licence": licence,
+                },
+            )
+            if entry["licence"] != licence:
+                raise ConfigError(
+                    f"the corpus {name} has the licence {entry['licence'] or 'unknown'} in one "
+                    f"input and {licence or 'unknown'} in another; give one of them another name "
+                    "with corpus, or both the same licence"
+                )
+    return list(facts.values())

@@ -16,7 +16,6 @@ from pairweave.pipelines.engines.run_options import RunOptions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.jobs.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.retry import message_of
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms import schemas
@@ -72,7 +71,7 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         place = {"output": directory, "engine": "local", "workers": 1}
         options = options.model_copy(update=place | {"keep_origin": True})
         augment.check(options)
-        run = dataclasses.replace(prepare(augment.JOB, options), shards=1)
+        run = dataclasses.replace(augment.JOB.prepare(options), shards=1)
         if run.plan.why_no_rows:
             raise ConfigError(f"nothing to try: {run.plan.why_no_rows}; give files with pairs")
         steps = Path(directory) / "steps.arrow"

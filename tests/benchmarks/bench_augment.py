@@ -18,7 +18,6 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
@@ -81,7 +80,7 @@ def plain_loop(arguments):
         AugmentOptions, "bench", "", [str(word) for word in arguments], beam=True
     )
     start = time.perf_counter()
-    run = prepare(augment.JOB, options)
+    run = augment.JOB.prepare(options)
     fitted = hmm_reference.load(run.model)
     config = run.write_config
     parts = {shard: [] for shard in range(run.shards)}

@@ -8,7 +8,6 @@ import pytest
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run.prepare import prepare
 from tests.makers import corpora, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -91,7 +90,7 @@ def test_the_plan_and_signature_name_every_limit_only_if_there_are_rules(directo
     options |= {"target_input": (str(directory / "corpus.de"),), "target_lang": "de"}
     options |= {"output": str(directory / "planned"), "workers": 1}
     plain, judged = (
-        prepare(augment.JOB, AugmentOptions(**options, **more)).document
+        augment.JOB.prepare(AugmentOptions(**options, **more)).document
         for more in ({}, {"filter": {"max_mojibake": math.inf}})
     )
     assert "filter" not in plain["configuration"]

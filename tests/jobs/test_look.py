@@ -9,7 +9,6 @@ import pytest
 from pairweave.pipelines.in_memory import job_functions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.inspection import look
 from tests.makers import runs
@@ -72,8 +71,7 @@ def test_the_same_bytes_come_from_any_number_of_workers(rejected, directory):
 
 
 def planned(directory, **more):
-    return prepare(
-        augment.JOB,
+    return augment.JOB.prepare(
         AugmentOptions(
             source_input=(str(directory / "a.en"),),
             target_input=(str(directory / "a.de"),),

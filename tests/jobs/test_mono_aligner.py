@@ -11,7 +11,6 @@ from pairweave.models.ter_aligner import TerAligner
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import suggest
 from pairweave.pipelines.jobs.suggest import compare_linked, cut_translations
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.steps.steps import MapShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -47,8 +46,7 @@ def run_of(directory, *, name="pairs.jsonl", made=None, **options):
             for source, target, translation in (made or triples())
         ]
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return prepare(
-        suggest.JOB,
+    return suggest.JOB.prepare(
         SuggestOptions(
             input=(str(path),),
             source_lang="en",

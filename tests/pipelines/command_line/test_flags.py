@@ -25,7 +25,6 @@ from pairweave.pipelines.job_options.pair_options import (
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run import retry
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 
 LINKS = evaluate_command.FUNCTIONS["links"].model("evaluate links")
@@ -281,7 +280,7 @@ def test_every_limit_on_the_command_line_reaches_the_readers_and_the_screen(tmp_
     words = [f"--{name}={value}".lower() for name, value in (limits | screens).items()]
     inputs = ["--input", str(tmp_path / "a.jsonl"), "--source_lang", "en", "--target_lang", "de"]
     options, _ = parse("--output", str(tmp_path / "o"), *inputs, *words)
-    run = prepare(augment.JOB, options)
+    run = augment.JOB.prepare(options)
     assert {name: getattr(run.limits, name) for name in limits} == limits
     assert {name: getattr(run.screen, name) for name in screens} == screens
 
@@ -292,7 +291,7 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
     (tmp_path / "a.tsv").write_text("a\tb\n")
     inputs = ["--input", str(tmp_path / "a.tsv"), "--source_lang", "en", "--target_lang", "de"]
     options, rest = parse("--output", str(tmp_path / "o"), *inputs)
-    run = prepare(augment.JOB, options)
+    run = augment.JOB.prepare(options)
 
     def refuse(_pipeline):
         raise ConfigError("no graph")

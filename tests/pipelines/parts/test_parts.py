@@ -14,7 +14,6 @@ from pairweave.pipelines.jobs import align
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.run.memory_plan import need_of
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Plan, ReadLimits
@@ -88,7 +87,7 @@ def planned(tmp_path):
     def plan(*more, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
         job = dataclasses.replace(JOB, parts=(*JOB.parts, *more))
-        return prepare(job, JudgedOptions(output=str(tmp_path / "out"), **given | options))
+        return job.prepare(JudgedOptions(output=str(tmp_path / "out"), **given | options))
 
     return plan
 

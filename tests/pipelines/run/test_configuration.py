@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from pairweave.pipelines.run.configuration import corpora_facts
+from pairweave.pipelines.run.prepare import corpora_facts
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
 from pairweave.transforms.output.signature_line import Counted, InFull, flat_configuration

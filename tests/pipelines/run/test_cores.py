@@ -14,7 +14,7 @@ from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER, PairScorer
 from pairweave.pipelines.parts.part import Settled
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
-from pairweave.pipelines.run.cores import share_cores
+from pairweave.pipelines.run.prepare import share_cores
 from pairweave.pipelines.run.run import Run
 
 ENCODER = EncoderReference(EncoderConfig("x"), "0")

@@ -18,7 +18,6 @@ from pairweave.pipelines.parts.part import Settled
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.run import memory_plan
 from pairweave.pipelines.run.memory_plan import Need, fit_bytes, need_of, within_memory
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 
 LANGS = {"source_lang": "en", "target_lang": "de"}
@@ -30,7 +29,7 @@ def planned(tmp_path):
 
     def plan(**options):
         given = {"input": (str(tmp_path / "a.tsv"),), "workers": 4, **LANGS, **options}
-        return prepare(augment.JOB, AugmentOptions(output=str(tmp_path / "out"), **given))
+        return augment.JOB.prepare(AugmentOptions(output=str(tmp_path / "out"), **given))
 
     return plan
 

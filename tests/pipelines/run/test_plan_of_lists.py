@@ -7,7 +7,6 @@ import pytest
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.known_pairs import IdSet, Tombstones
 from pairweave.transforms.output.signature_line import flat_configuration
 from tests.makers import runs
@@ -27,7 +26,7 @@ def test_a_plan_has_the_contents_of_both_lists(directory):
     lists = {"known_pairs": "known.ids", "taken_down": "down.jsonl"}
     options = {name: str(directory / file) for name, file in lists.items()}
     options |= {"source_lang": "en", "target_lang": "de", "output": str(directory / "out")}
-    run = prepare(augment.JOB, AugmentOptions(input=(str(directory / "a.tsv"),), **options))
+    run = augment.JOB.prepare(AugmentOptions(input=(str(directory / "a.tsv"),), **options))
     settings = run.document["configuration"]
     digests = {
         name: hashlib.sha256((directory / file).read_bytes()).hexdigest()
@@ -67,7 +66,7 @@ def test_a_corpus_has_its_own_licence_before_that_of_all_corpora(directory):
     ]
     options = {"licence": "cc0-1.0", "source_lang": "en", "target_lang": "de", "corpora": corpora}
     shared = AugmentOptions.model_validate({**options, "output": str(directory / "out")})
-    told = prepare(augment.JOB, shared).document["corpora"]
+    told = augment.JOB.prepare(shared).document["corpora"]
     assert {corpus["name"]: corpus["licence"] for corpus in told} == {
         "own": "mit",
         "other": "cc0-1.0",

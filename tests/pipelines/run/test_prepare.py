@@ -9,7 +9,6 @@ from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.run.prepare import prepare, prepare_training
 from pairweave.transforms.errors import ConfigError
 
 
@@ -26,10 +25,10 @@ COUNT = dataclasses.replace(align.JOB, name="count", options=CountOptions, parts
 def planned(tmp_path):
     (tmp_path / "a.tsv").write_text("a b\tc d\n")
 
-    def plan(job, make=prepare, **options):
+    def plan(job, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
         given |= {"output": str(tmp_path / "out"), "workers": 1}
-        return make(job, job.options(**given | options))
+        return job.prepare(job.options(**given | options))
 
     return plan
 
@@ -77,9 +76,8 @@ def test_a_plan_names_the_model_that_its_run_fits(planned, tmp_path, job, option
         ),
     ],
 )
-@pytest.mark.parametrize("make", [prepare, prepare_training])
-def test_input_of_an_unknown_language_is_a_warning(planned, capsys, make, unknown, told):
-    planned(align.JOB, make, **{f"{side}_lang": "und" for side in unknown})
+def test_input_of_an_unknown_language_is_a_warning(planned, capsys, unknown, told):
+    planned(align.JOB, **{f"{side}_lang": "und" for side in unknown})
     errors = capsys.readouterr().err
     assert errors.count("warning: ") == bool(unknown)
     assert told is None or f"warning: {told} such as en." in errors

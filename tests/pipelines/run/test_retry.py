@@ -12,7 +12,6 @@ from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.jobs import align, fit
 from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.attempts.standstill import StandstillError
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError, FullError, SetAsideError, WorkerError
 from pairweave.transforms.output import attempt_marks
 
@@ -32,7 +31,7 @@ def planned(tmp_path):
     def plan(job=align.JOB, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
         given |= {"output": str(tmp_path / "out"), "shard_pairs": 1, "unit_rows": 3}
-        return prepare(job, job.options(**given | options))
+        return job.prepare(job.options(**given | options))
 
     return plan
 
