@@ -10,12 +10,11 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.jobs.screened_rows import screened_rows
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.aligner_parts import ALIGNER, SECOND_ALIGNER
+from pairweave.pipelines.parts.excluded_pairs import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
-from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
+from pairweave.pipelines.parts.text_parts import SCREEN
 from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
@@ -47,7 +46,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     linked = tokens | "Align" >> aligner.step(run, model)
     both = pick(SymmetrizeConfig, options)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
-    if (reference := run.need(SECOND_ALIGNER)) is not None:
+    if (reference := run.result_of(SECOND_ALIGNER)) is not None:
         ways = {"heuristic": options.heuristic, "way": options.combine}
         second = MapWholeShards(align_with_second, reference=reference, **ways)
         links = links | "AlignWithSecond" >> second

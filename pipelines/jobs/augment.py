@@ -8,15 +8,12 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.jobs.screened_rows import screened_rows
 from pairweave.pipelines.options.base import TranslatorOptions
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.glossary_part import GLOSSARY
-from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.aligner_parts import ALIGNER, SECOND_ALIGNER
+from pairweave.pipelines.parts.excluded_pairs import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
-from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
-from pairweave.pipelines.parts.segmenter_part import SEGMENTER
-from pairweave.pipelines.parts.tag_profile_part import TAG_PROFILE
+from pairweave.pipelines.parts.tag_parts import GLOSSARY, TAG_PROFILE
+from pairweave.pipelines.parts.text_parts import SCREEN, SEGMENTER
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
@@ -88,7 +85,7 @@ def _check_method(run: Run[AugmentOptions]) -> None:
 def _check_confidence(run: Run[AugmentOptions]) -> None:
     """Refuse scores with two aligners, whose links are joined but not their probabilities."""
     options = run.options
-    if run.need(SECOND_ALIGNER) is not None and options.needs_scores:
+    if run.result_of(SECOND_ALIGNER) is not None and options.needs_scores:
         raise ConfigError(
             "--min_confidence and --draw confident score phrase pairs by one aligner's "
             "probabilities; leave out these options or --second_aligner"
@@ -113,9 +110,9 @@ def tag_config(run: Run[AugmentOptions]) -> TagConfig:
     return pick(
         TagConfig,
         options,
-        segmenter=run.need(SEGMENTER),
+        segmenter=run.result_of(SEGMENTER),
         words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
-        profile=run.need(TAG_PROFILE),
+        profile=run.result_of(TAG_PROFILE),
         take_all=options.method != "alignment",
         representation=representation_of(options),
     )
@@ -173,7 +170,7 @@ def find_phrases(
     options, aligner = run.options, run.aligner
     if options.mix == 0:
         return shards | "WithoutPhrases" >> MapShards(without_phrases)
-    phrases = pick(PhraseConfig, options, segmenter=run.need(SEGMENTER))
+    phrases = pick(PhraseConfig, options, segmenter=run.result_of(SEGMENTER))
     scores, both = pick(ConfidenceConfig, options), pick(SymmetrizeConfig, options)
     scored: dict[str, Any] = {"links": both, "phrases": phrases, "confidence": scores}
     with_scores = scores.needs_scores and options.method != "glossary"
@@ -181,7 +178,7 @@ def find_phrases(
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     if options.method == "fragment":
         fragments = fragment_config(options, tag_config(run))
-        finding = {"config": fragments, "translator": run.need(TRANSLATOR)}
+        finding = {"config": fragments, "translator": run.result_of(TRANSLATOR)}
         return tokens | "FindFragments" >> MapWholeShards(find_on_shard, reference=model, **finding)
     if with_scores and aligner.has_soft_links:
         return tokens | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
@@ -189,14 +186,14 @@ def find_phrases(
     if with_scores:
         return linked | "ScorePhrases" >> MapShards(scored_phrases, **scored)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
-    if (reference := run.need(SECOND_ALIGNER)) is not None:
+    if (reference := run.result_of(SECOND_ALIGNER)) is not None:
         ways = {"heuristic": options.heuristic, "way": options.combine}
         second = MapWholeShards(align_with_second, reference=reference, **ways)
         links = links | "AlignWithSecond" >> second
     if options.method == "glossary":
         tags = tag_config(run)
         terms = pick(TermConfig, tags, share=tags.tagged_share)
-        find = MapWholeShards(find_terms_on_shard, glossary=run.need(GLOSSARY), terms=terms)
+        find = MapWholeShards(find_terms_on_shard, glossary=run.result_of(GLOSSARY), terms=terms)
         return links | "FindTerms" >> find
     return links | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
 

@@ -22,9 +22,9 @@ from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.jobs.screened_rows import ScreenRows
 from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.options.named_files import files_read
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
 from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
+from pairweave.pipelines.parts.text_parts import SCREEN
 from pairweave.pipelines.run.beside_output import BesideFile, check_beside
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
@@ -145,7 +145,7 @@ def graph(pipeline: beam.Pipeline, run: Run[BitextOptions], wanted: frozenset[in
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
-        encoder=run.need(SENTENCES),
+        encoder=run.result_of(SENTENCES),
     )
     rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
     rows = rows | "Screen" >> ScreenRows(run, None)
@@ -190,7 +190,7 @@ def fitted_models(pipeline: beam.Pipeline, run: Run[BitextOptions]) -> dict[str,
     half of the pairs. Models of an earlier attempt are reused. Each fit reads the input again,
     because a step cannot use a model that is fitted on its output.
     """
-    options, plan = run.options, run.need(PARALLEL_TEXT)
+    options, plan = run.options, run.result_of(PARALLEL_TEXT)
     models: dict[str, Model] = {}
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations

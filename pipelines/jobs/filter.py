@@ -13,13 +13,12 @@ from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.jobs.screened_rows import screened_rows
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.earlier_part import EARLIER
-from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
+from pairweave.pipelines.parts.excluded_pairs import EARLIER, KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_parts import RULES, check_detector
 from pairweave.pipelines.parts.scorer_part import SCORER, Similarity
-from pairweave.pipelines.parts.screen_part import SCREEN, screen_of
+from pairweave.pipelines.parts.text_parts import SCREEN, screen_of
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
@@ -149,7 +148,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
         judged = selected(pipeline, run, wanted, aim)
     if options.select_score is not None:
         judged = judged | "Select" >> MapShards(reject_low_scores, least=options.select_score)
-    applied = run.need(RULES)
+    applied = run.result_of(RULES)
     write = WriteShards(
         finish,
         config,
@@ -190,14 +189,14 @@ def selected(
 
 def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards, whose working tables are SCORED rows."""
-    options, scorer = run.options, run.need(SCORER)
+    options, scorer = run.options, run.result_of(SCORER)
     rows, pieces = screened_rows(pipeline, run)
     sampled = rows
     if run.fits and run.find_fitted() is None:
-        sampled = rows | "Reject" >> MapBatches("Rules", reject_by_rules, run.need(RULES))
+        sampled = rows | "Reject" >> MapBatches("Rules", reject_by_rules, run.result_of(RULES))
     if scorer is None:
         shards = _shuffled(rows, run, wanted)
-        take = beam.Map(take_scores, config=run.need(RULES)).with_output_types(Shard)
+        take = beam.Map(take_scores, config=run.result_of(RULES)).with_output_types(Shard)
         with_scores = shards | "Score" >> take
     elif isinstance(scorer, Plugin):
         with_scores = by_plugin(rows, run, wanted, scorer)
@@ -210,7 +209,7 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
     copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options, run.plan)
     settled = beam.Map(settle, copies=copies, nothing=nothing)
     with_scores = with_scores | "Settle" >> settled.with_output_types(Shard)
-    earlier = run.need(EARLIER)
+    earlier = run.result_of(EARLIER)
     if earlier is None:
         return with_scores
     division = Division(
@@ -248,7 +247,7 @@ def by_aligner(
     return tokens | "Score" >> MapShards(
         judge_and_score,
         model,
-        config=run.need(RULES),
+        config=run.result_of(RULES),
         weights=weights,
     )
 
@@ -268,7 +267,7 @@ def by_encoder(
         judge_and_compare,
         counted,
         reference=similarity.reference,
-        config=run.need(RULES),
+        config=run.result_of(RULES),
         every=options.annotate_only,
     )
     hints = {} if options.accelerator is None else {"accelerator": options.accelerator}
@@ -298,7 +297,7 @@ def by_plugin(
     return shards | "Score" >> MapShards(
         judge_and_score_by_plugin,
         scorer=scorer,
-        config=run.need(RULES),
+        config=run.result_of(RULES),
         every=run.options.annotate_only,
     )
 
@@ -317,7 +316,7 @@ def by_margin(
         place,
         run.shards,
         wanted,
-        rules=run.need(RULES),
+        rules=run.result_of(RULES),
         every=options.annotate_only,
         accelerator=options.accelerator,
     )

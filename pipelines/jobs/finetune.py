@@ -19,8 +19,8 @@ import pyarrow as pa
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.job_options.pair_options import FinetuneOptions
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
+from pairweave.pipelines.parts.text_parts import SCREEN
 from pairweave.pipelines.process.log import LOG
 from pairweave.pipelines.run.job import TrainingJob
 from pairweave.pipelines.run.run import Planned

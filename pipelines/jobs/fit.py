@@ -9,10 +9,10 @@ from pairweave.models.hmm.hmm_files import HEADER
 from pairweave.models.hmm.prior_choice import left_out
 from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.jobs.screened_rows import screened_rows
-from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
-from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.text_parts import SCREEN
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import WriteShards

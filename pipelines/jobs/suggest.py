@@ -16,14 +16,12 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs.screened_rows import screened_rows
 from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.golden_part import GOLDEN
-from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
+from pairweave.pipelines.parts.excluded_pairs import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER
 from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
-from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.parts.segmenter_part import SEGMENTER
+from pairweave.pipelines.parts.suggestion_parts import GOLDEN, PAIR_SCORER
+from pairweave.pipelines.parts.text_parts import SCREEN, SEGMENTER
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
@@ -142,7 +140,7 @@ def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:
     """Return how examples are made."""
     options = run.options
     empirical = lengths_of(options) == "empirical"
-    golden = run.need(GOLDEN) if empirical else None
+    golden = run.result_of(GOLDEN) if empirical else None
     return pick(
         SuggestionConfig,
         options,
@@ -152,7 +150,7 @@ def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:
         filters=pick(FilterConfig, options),
         hints=pick(HintConfig, options),
         words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
-        segmenter=run.need(SEGMENTER),
+        segmenter=run.result_of(SEGMENTER),
     )
 
 
@@ -167,7 +165,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     Only the method ``alignment`` uses translations.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
-    translator, scorer = run.need(TRANSLATOR), run.need(PAIR_SCORER)
+    translator, scorer = run.result_of(TRANSLATOR), run.result_of(PAIR_SCORER)
     making = suggestion_config(run)
     rows, pieces = screened_rows(pipeline, run)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)

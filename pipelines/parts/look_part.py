@@ -30,46 +30,42 @@ class Looked:
     rejected: dict[int, list[tuple[int, int]]]
 
 
-class LookPart(Part[LookOptions, Looked | None]):
-    """The results of the look; without a look it is None, and its kernels are not loaded."""
-
-    name = "look"
-    options = LookOptions
-
-    def check(self, options: LookOptions) -> None:
-        """Check that a job that is to reject findings also looks for them."""
-        if options.misaligned == "reject" and options.check == "none":
-            raise ConfigError(
-                "--misaligned reject looks for the stretches of lines that it rejects, and "
-                "--check none does not look: leave one of them out"
-            )
-
-    def plan(self, options: LookOptions, planning: Planning) -> Settled[Looked | None]:
-        """Look at the input, or at blocks of its lines."""
-        if options.check == "none":
-            return Settled(None)
-        # Imported here because it loads kernels.
-        from pairweave.transforms.inspection.look import look_at_sample, sample_size
-
-        # Rows of a finished run are in the order of their ids, and were looked at before.
-        units = [
-            unit for unit in planning.plan.units if unit.columns is None or not unit.columns.origin
-        ]
-        rows = sum(unit.rows for unit in units)
-        everything = options.check == "all" or options.misaligned == "reject"
-        sample = rows if everything else sample_size(rows)
-        look = look_at_sample(units, planning.limits, sample)
-        rejected = look.stretches if options.misaligned == "reject" else {}
-        findings = (*of_planning(planning.plan.notices), *look.findings)
-        if rejected:
-            findings = tuple(each.rejected() for each in findings)
-        told = (*of_jobs(findings), *of_start(findings, look.pairs))
-        document = {"pairs": look.pairs, "findings": [each.as_json() for each in findings]}
-        return Settled(
-            Looked(findings, told, rejected),
-            facts={"look": document},
-            notices=tuple(finding_notices(of_jobs(findings))),
+def _check_look(options: LookOptions) -> None:
+    """Check that a job that is to reject findings also looks for them."""
+    if options.misaligned == "reject" and options.check == "none":
+        raise ConfigError(
+            "--misaligned reject looks for the stretches of lines that it rejects, and "
+            "--check none does not look: leave one of them out"
         )
 
 
-LOOK = LookPart()
+def _plan_look(options: LookOptions, planning: Planning) -> Settled[Looked | None]:
+    """Look at the input, or at blocks of its lines."""
+    if options.check == "none":
+        return Settled(None)
+    # Imported here because it loads kernels.
+    from pairweave.transforms.inspection.look import look_at_sample, sample_size
+
+    # Rows of a finished run are in the order of their ids, and were looked at before.
+    units = [
+        unit for unit in planning.plan.units if unit.columns is None or not unit.columns.origin
+    ]
+    rows = sum(unit.rows for unit in units)
+    everything = options.check == "all" or options.misaligned == "reject"
+    sample = rows if everything else sample_size(rows)
+    look = look_at_sample(units, planning.limits, sample)
+    rejected = look.stretches if options.misaligned == "reject" else {}
+    findings = (*of_planning(planning.plan.notices), *look.findings)
+    if rejected:
+        findings = tuple(each.rejected() for each in findings)
+    told = (*of_jobs(findings), *of_start(findings, look.pairs))
+    document = {"pairs": look.pairs, "findings": [each.as_json() for each in findings]}
+    return Settled(
+        Looked(findings, told, rejected),
+        facts={"look": document},
+        notices=tuple(finding_notices(of_jobs(findings))),
+    )
+
+
+LOOK = Part("look", _plan_look, check=_check_look)
+"""The results of the look; without a look it is None, and its kernels are not loaded."""

@@ -5,12 +5,12 @@ When a job is planned, a part reads its options and returns the facts that other
 steps.
 Planning, the plan, the shares of memory and cores and the checks of languages are loops over these
 results. None of them knows the name of a part or of an option, so one more kind of model, rule or
-file is one module and one line in the lists of the jobs that have it.
+file is one function and one line in the lists of the jobs that have it.
 """
 
-import abc
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any, Generic
 
 from typing_extensions import TypeVar
@@ -18,10 +18,11 @@ from typing_extensions import TypeVar
 from pairweave.models.learned_languages import Learned
 from pairweave.models.model_store import ModelReference
 from pairweave.transforms.config import Config
+from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, Notice, Plan, ReadLimits
 
 OptionsT = TypeVar("OptionsT", bound=Config)
-NeedT = TypeVar("NeedT")
+ResultT = TypeVar("ResultT")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,11 +41,11 @@ class Fitting:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settled(Generic[NeedT]):
+class Settled(Generic[ResultT]):
     """The result of planning a part.
 
     Attributes:
-        need: The data that the steps of the part receive.
+        result: The data that the steps of the part receive.
         settings: Its entries in the plan's configuration, which determine output bytes.
         left_out: Options that have no effect in this run; the plan lists none of them.
         facts: Its entries in the plan outside the configuration, such as contents of files.
@@ -58,7 +59,7 @@ class Settled(Generic[NeedT]):
         notices: Its notices about the input.
     """
 
-    need: NeedT
+    result: ResultT
     settings: Mapping[str, object] = dataclasses.field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     facts: Mapping[str, object] = dataclasses.field(default_factory=dict)
@@ -70,49 +71,12 @@ class Settled(Generic[NeedT]):
     recorded: Mapping[str, str] = dataclasses.field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
 
-    def with_threads(self, threads: int) -> "Settled[NeedT]":
+    def with_threads(self, threads: int) -> "Settled[ResultT]":
         """Return a copy whose model, if it has one, processes up to ``threads`` batches at once."""
-        need: Any = self.need
-        if not hasattr(need, "with_threads"):
+        result: Any = self.result
+        if not hasattr(result, "with_threads"):
             return self
-        return dataclasses.replace(self, need=need.with_threads(threads))
-
-
-class Part(abc.ABC, Generic[OptionsT, NeedT]):
-    """A part of a job.
-
-    Attributes:
-        name: Its name, which no other part has.
-        options: The class that declares its options; a job that has the part inherits them.
-    """
-
-    name: str
-    options: type[Config] = Config
-
-    def check(self, options: OptionsT) -> object:
-        """Make all checks that do not need the input, before it is read.
-
-        Returns:
-            Results that `plan` would otherwise compute again, for `Planning.checked`; or None.
-
-        Raises:
-            ConfigError: The options cannot be used.
-        """
-
-    def check_corpora(self, options: OptionsT, corpora: Sequence[CorpusInput]) -> None:
-        """Check the corpora, before their files are read.
-
-        Raises:
-            ConfigError: A corpus has something that the part cannot use.
-        """
-
-    @abc.abstractmethod
-    def plan(self, options: OptionsT, planning: "Planning") -> Settled[NeedT]:
-        """Read the files and models that options name; return what planning and steps need.
-
-        Raises:
-            ConfigError: The options, or the files or models that they name, cannot be used.
-        """
+        return dataclasses.replace(self, result=result.with_threads(threads))
 
 
 @dataclasses.dataclass
@@ -131,7 +95,41 @@ class Planning:
     settled: dict[str, Settled[Any]] = dataclasses.field(default_factory=dict)
     checked: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
-    def need(self, part: Part[Any, NeedT]) -> NeedT:
+    def result_of(self, part: "Part[Any, ResultT]") -> ResultT:
         """Return the data that an earlier part of the job provides for its steps."""
-        need: NeedT = self.settled[part.name].need
-        return need
+        result: ResultT = self.settled[part.name].result
+        return result
+
+
+@dataclasses.dataclass(frozen=True)
+class Part(Generic[OptionsT, ResultT]):
+    """A part of a job.
+
+    Its functions take options of the class that declares those of the part; a job that has the part
+    inherits from it.
+
+    Attributes:
+        name: Its name, which no other part has.
+        plan: Reads the files and models that options name; returns what planning and steps need.
+            Raises `ConfigError` if the options, or the files or models that they name, cannot be
+            used.
+        check: Makes all checks that do not need the input, before it is read; raises `ConfigError`
+            if the options cannot be used. Returns results that `plan` would otherwise compute
+            again, for `Planning.checked`; or None.
+        check_corpora: Checks the corpora, before their files are read; raises `ConfigError` if one
+            has something that the part cannot use.
+    """
+
+    name: str
+    plan: Callable[[OptionsT, Planning], Settled[ResultT]]
+    check: Callable[[OptionsT], object] = lambda _: None
+    check_corpora: Callable[[OptionsT, Sequence[CorpusInput]], None] = lambda _, __: None
+
+
+def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
+    """Return the plan's entry for files named by options, without paths so that they may move."""
+    return [
+        {"name": PurePosixPath(path).name, "sha256": files.sha256_of(path)}
+        for pattern in patterns
+        for path in files.match(pattern)
+    ]

@@ -9,8 +9,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.models.learned_languages import Learned
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
-from pairweave.pipelines.parts.file_facts import files_facts
-from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.pipelines.parts.part import Part, Planning, Settled, files_facts
 from pairweave.pipelines.steps.scoring_pairs import Minimum
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.plugin_rules import PlannedRule, plan_rules, rule_settings
@@ -39,26 +38,25 @@ def detector_settings(name: str) -> dict[str, object]:
     return {"detector": kind + colon + digest, "detector_version": detectors.version(name)}
 
 
-class RulesPart(Part[FilterJobOptions, RuleConfig]):
-    """The rules of ``filter``: the detector is that of the plan, which has its file's digest."""
+def _check_rules(options: FilterJobOptions) -> tuple[PlannedRule, ...]:
+    """Check that the detector is installed; load the plugins and hash their code."""
+    check_detector(options.detector)
+    return plan_rules(options.plugin_rules)
 
-    name = "rules"
-    options = RuleOptions
 
-    def check(self, options: FilterJobOptions) -> tuple[PlannedRule, ...]:
-        """Check that the detector is installed; load the plugins and hash their code."""
-        check_detector(options.detector)
-        return plan_rules(options.plugin_rules)
+def _plan_rules(options: FilterJobOptions, planning: Planning) -> Settled[RuleConfig]:
+    """Hash the detector's file, if it has one."""
+    plugins: tuple[PlannedRule, ...] = planning.checked[RULES.name]
+    settings = detector_settings(options.detector)
+    config = rule_config(options, str(settings["detector"]), plugins)
+    if plugins:
+        settings["plugin_rules"] = rule_settings(plugins)
+    packages = tuple(rule.plugin.distribution for rule in plugins)
+    return Settled(config, settings=settings, packages=packages)
 
-    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[RuleConfig]:
-        """Hash the detector's file, if it has one."""
-        plugins: tuple[PlannedRule, ...] = planning.checked[self.name]
-        settings = detector_settings(options.detector)
-        config = rule_config(options, str(settings["detector"]), plugins)
-        if plugins:
-            settings["plugin_rules"] = rule_settings(plugins)
-        packages = tuple(rule.plugin.distribution for rule in plugins)
-        return Settled(config, settings=settings, packages=packages)
+
+RULES = Part("rules", _plan_rules, check=_check_rules)
+"""The rules of ``filter``: the detector is that of the plan, which has its file's digest."""
 
 
 _OF_SCORE = frozenset(RuleBlock.model_fields.keys() - RuleOptions.model_fields.keys())
@@ -78,54 +76,48 @@ class PlannedRules:
     minimum: Minimum | None
 
 
-class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
-    """The rules; None if a job has no block. Their kernels are loaded only if it has one."""
-
-    name = "rule_block"
-    options = RuleBlockOptions
-
-    def check(self, options: RuleBlockOptions) -> tuple[PlannedRule, ...]:
-        """Check that the detector is installed and that the model can score; load the plugins."""
-        block = options.filter
-        if block is None:
-            return ()
-        if block.score_model is not None:
-            scoring_models(hmm_reference.named(block.score_model))
-        check_detector(block.detector)
-        return plan_rules(block.plugin_rules)
-
-    def plan(self, options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
-        """Find the model of the minimum score, if there is one."""
-        block = options.filter
-        if block is None:
-            return Settled(None)
-        detector = detector_settings(block.detector)
-        left_out = {*_OF_SCORE, "plugin_rules"}
-        plugins: tuple[PlannedRule, ...] = planning.checked[self.name]
-        settings = block.model_dump(mode="json", exclude=left_out) | detector
-        # Without nesting, so that the signature names each setting.
-        settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}
-        config = rule_config(block, detector["detector"], plugins)
-        packages = tuple(rule.plugin.distribution for rule in plugins)
-        if block.min_score is None or block.score_model is None:
-            need = PlannedRules(config, None)
-            return Settled(need, settings={"filter": settings}, packages=packages)
-        model = hmm_reference.named(block.score_model)
-        settings |= {
-            "min_score": block.min_score,
-            "score_model": model.digest,
-            "score_weights": read_weights().digest,
-        }
-        about = hmm_reference.load(model).about
-        return Settled(
-            PlannedRules(config, Minimum(block.min_score, model)),
-            settings={"filter": settings},
-            models=(model,),
-            packages=packages,
-            learned=(
-                Learned("filter.score_model", model.directory, "a model", about, refused=True),
-            ),
-        )
+def _check_rule_block(options: RuleBlockOptions) -> tuple[PlannedRule, ...]:
+    """Check that the detector is installed and that the model can score; load the plugins."""
+    block = options.filter
+    if block is None:
+        return ()
+    if block.score_model is not None:
+        scoring_models(hmm_reference.named(block.score_model))
+    check_detector(block.detector)
+    return plan_rules(block.plugin_rules)
 
 
-RULES, RULE_BLOCK = RulesPart(), RuleBlockPart()
+def _plan_rule_block(options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
+    """Find the model of the minimum score, if there is one."""
+    block = options.filter
+    if block is None:
+        return Settled(None)
+    detector = detector_settings(block.detector)
+    left_out = {*_OF_SCORE, "plugin_rules"}
+    plugins: tuple[PlannedRule, ...] = planning.checked[RULE_BLOCK.name]
+    settings = block.model_dump(mode="json", exclude=left_out) | detector
+    # Without nesting, so that the signature names each setting.
+    settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}
+    config = rule_config(block, detector["detector"], plugins)
+    packages = tuple(rule.plugin.distribution for rule in plugins)
+    if block.min_score is None or block.score_model is None:
+        result = PlannedRules(config, None)
+        return Settled(result, settings={"filter": settings}, packages=packages)
+    model = hmm_reference.named(block.score_model)
+    settings |= {
+        "min_score": block.min_score,
+        "score_model": model.digest,
+        "score_weights": read_weights().digest,
+    }
+    about = hmm_reference.load(model).about
+    return Settled(
+        PlannedRules(config, Minimum(block.min_score, model)),
+        settings={"filter": settings},
+        models=(model,),
+        packages=packages,
+        learned=(Learned("filter.score_model", model.directory, "a model", about, refused=True),),
+    )
+
+
+RULE_BLOCK = Part("rule_block", _plan_rule_block, check=_check_rule_block)
+"""The rules; None if a job has no block. Their kernels are loaded only if it has one."""

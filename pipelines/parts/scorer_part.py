@@ -83,68 +83,68 @@ Scorer = Similarity | Weights | Plugin
 """What scores pairs: an encoder, the weights of an aligner's evidence, or another package."""
 
 
-class ScorerPart(Part[FilterJobOptions, Scorer | None]):
-    """What scores the pairs; None if they come with their scores."""
+def _check_scorer(options: FilterJobOptions) -> Plugin | None:
+    """Load the scorer of another package, so that its faults are found before any reading."""
+    if not options.scored_by_plugin:
+        return None
+    return plan_plugin(pair_scorer.SCORER, options.scorer, "--scorer")[0]
 
-    name = "scorer"
-    options = SimilarityOptions
 
-    def check(self, options: FilterJobOptions) -> Plugin | None:
-        """Load the scorer of another package, so that its faults are found before any reading."""
-        if not options.scored_by_plugin:
-            return None
-        return plan_plugin(pair_scorer.SCORER, options.scorer, "--scorer")[0]
-
-    def check_corpora(self, options: FilterJobOptions, corpora: Sequence[CorpusInput]) -> None:
-        """Refuse corpora of which only some come with scores: all scores are compared."""
-        for corpus in corpora if options.scores_are_given else ():
-            if corpus.score_field is None and not corpus.score_input:
-                raise ConfigError(
-                    f"corpus {corpus.name} has no scores, but others have: give score_field or "
-                    "score_input for each, or for none"
-                )
-
-    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Scorer | None]:
-        """Find the encoder and the models learned from its vectors, or read the weights.
-
-        Raises:
-            ConfigError: They cannot be used, or an option of another scorer is given.
-        """
-        if options.scores_are_given:
-            _check_nothing_scores(options)
-            return Settled(None, settings={"scorer": GIVEN}, left_out=OF_HMM)
-        if options.scorer == "hmm":
-            _check_no_encoder(options)
-            weights = read_weights(options.score_weights)
-            return Settled(weights, settings={"score_weights": weights.digest})
-        plugin: Plugin | None = planning.checked[self.name]
-        if plugin is not None:
-            _check_no_encoder(options)
-            _check_no_hmm(options)
-            return Settled(
-                plugin,
-                settings={"scorer": plugin.name, "scorer_plugin": plugin.facts},
-                left_out=OF_HMM,
-                packages=(plugin.distribution,),
+def _check_scores(options: FilterJobOptions, corpora: Sequence[CorpusInput]) -> None:
+    """Refuse corpora of which only some come with scores: all scores are compared."""
+    for corpus in corpora if options.scores_are_given else ():
+        if corpus.score_field is None and not corpus.score_input:
+            raise ConfigError(
+                f"corpus {corpus.name} has no scores, but others have: give score_field or "
+                "score_input for each, or for none"
             )
-        similarity = _find(options)
-        fitting = None
-        if similarity.counts:
-            fitting = Fitting(idf.DIRECTORY, options.idf_pairs, idf.find_whole)
-        reference = similarity.reference
+
+
+def _plan_scorer(options: FilterJobOptions, planning: Planning) -> Settled[Scorer | None]:
+    """Find the encoder and the models learned from its vectors, or read the weights.
+
+    Raises:
+        ConfigError: They cannot be used, or an option of another scorer is given.
+    """
+    if options.scores_are_given:
+        _check_nothing_scores(options)
+        return Settled(None, settings={"scorer": GIVEN}, left_out=OF_HMM)
+    if options.scorer == "hmm":
+        _check_no_encoder(options)
+        weights = read_weights(options.score_weights)
+        return Settled(weights, settings={"score_weights": weights.digest})
+    plugin: Plugin | None = planning.checked[SCORER.name]
+    if plugin is not None:
+        _check_no_encoder(options)
+        _check_no_hmm(options)
         return Settled(
-            similarity,
-            settings=similarity.settings,
+            plugin,
+            settings={"scorer": plugin.name, "scorer_plugin": plugin.facts},
             left_out=OF_HMM,
-            models=tuple(
-                each
-                for each in (reference.encoder, reference.projection, similarity.idf)
-                if each is not None
-            ),
-            packages=("torch", "transformers"),
-            learned=similarity.learned(),
-            fitting=fitting,
+            packages=(plugin.distribution,),
         )
+    similarity = _find(options)
+    fitting = None
+    if similarity.counts:
+        fitting = Fitting(idf.DIRECTORY, options.idf_pairs, idf.find_whole)
+    reference = similarity.reference
+    return Settled(
+        similarity,
+        settings=similarity.settings,
+        left_out=OF_HMM,
+        models=tuple(
+            each
+            for each in (reference.encoder, reference.projection, similarity.idf)
+            if each is not None
+        ),
+        packages=("torch", "transformers"),
+        learned=similarity.learned(),
+        fitting=fitting,
+    )
+
+
+SCORER = Part("scorer", _plan_scorer, check=_check_scorer, check_corpora=_check_scores)
+"""What scores the pairs; None if they come with their scores."""
 
 
 def _check_nothing_scores(options: FilterJobOptions) -> None:
@@ -174,7 +174,7 @@ def _check_no_hmm(options: SimilarityOptions) -> None:
 
 
 def _find(options: SimilarityOptions) -> Similarity:
-    _check_scorer(options)
+    _check_other_encoder(options)
     _check_no_hmm(options)
     if options.encoder is None:
         raise ConfigError(
@@ -198,7 +198,7 @@ def _find(options: SimilarityOptions) -> Similarity:
     return Similarity(reference, counted, options.idf_pairs)
 
 
-def _check_scorer(options: SimilarityOptions) -> None:
+def _check_other_encoder(options: SimilarityOptions) -> None:
     """Refuse options of the other scorer that has an encoder."""
     owners = {
         name: mark_of(SimilarityOptions.model_fields[name], OF_SCORER)
@@ -210,6 +210,3 @@ def _check_scorer(options: SimilarityOptions) -> None:
             f"{dashed(unused)}: applies to --scorer {owners[unused[0]]}, not to {options.scorer}; "
             "leave it out"
         )
-
-
-SCORER = ScorerPart()

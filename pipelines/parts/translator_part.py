@@ -10,39 +10,34 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_values import dashed
 
 
-class TranslatorPart(Part[TranslatorOptions, TranslatorReference | None]):
-    """The translator; None if nothing is translated."""
+def _plan_translator(
+    options: TranslatorOptions, planning: Planning
+) -> Settled[TranslatorReference | None]:
+    """Find the translator, which must know the languages of the input.
 
-    name = "translator"
-    options = TranslatorOptions
-
-    def plan(
-        self, options: TranslatorOptions, planning: Planning
-    ) -> Settled[TranslatorReference | None]:
-        """Find the translator, which must know the languages of the input.
-
-        Raises:
-            ConfigError: There is no such model, it does not support a language, or options are
-                given that need one.
-        """
-        own = TranslatorOptions.model_fields.keys()
-        if options.translator is None:
-            if unused := sorted(options.model_fields_set & own):
-                raise ConfigError(
-                    f"{dashed(unused)}: applies to --translator, which is not given; leave it out"
-                )
-            return Settled(None, left_out=frozenset(own))
-        backend, model = parse_translator(options.translator)
-        config = pick(TranslatorConfig, options, backend=backend, model=model)
-        languages = {(unit.source_lang, unit.target_lang) for unit in planning.plan.units}
-        reference = translator_reference.find(config, sorted(languages))
-        return Settled(
-            reference,
-            settings={"translator": reference.digest},
-            models=(reference,),
-            packages=tuple(translator_reference.packages(reference)),
-            recorded={"translator": reference.digest},
-        )
+    Raises:
+        ConfigError: There is no such model, it does not support a language, or options are
+            given that need one.
+    """
+    own = TranslatorOptions.model_fields.keys()
+    if options.translator is None:
+        if unused := sorted(options.model_fields_set & own):
+            raise ConfigError(
+                f"{dashed(unused)}: applies to --translator, which is not given; leave it out"
+            )
+        return Settled(None, left_out=frozenset(own))
+    backend, model = parse_translator(options.translator)
+    config = pick(TranslatorConfig, options, backend=backend, model=model)
+    languages = {(unit.source_lang, unit.target_lang) for unit in planning.plan.units}
+    reference = translator_reference.find(config, sorted(languages))
+    return Settled(
+        reference,
+        settings={"translator": reference.digest},
+        models=(reference,),
+        packages=tuple(translator_reference.packages(reference)),
+        recorded={"translator": reference.digest},
+    )
 
 
-TRANSLATOR = TranslatorPart()
+TRANSLATOR = Part("translator", _plan_translator)
+"""The translator; None if nothing is translated."""

@@ -147,7 +147,7 @@ def _settle(
 
 def _warn_of(notices: Sequence[Notice], settled: Mapping[str, Settled[Any]]) -> None:
     """Print the warnings of planning; a log in JSON has each finding of the look as an object."""
-    looked = settled[LOOK.name].need if LOOK.name in settled else None
+    looked = settled[LOOK.name].result if LOOK.name in settled else None
     told = () if looked is None else looked.told
     if looked is not None and verbosity.current().log_format == "json":
         for finding in told:

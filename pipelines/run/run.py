@@ -13,9 +13,9 @@ from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.part import Fitting, NeedT, Part, Settled
-from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
+from pairweave.pipelines.parts.part import Fitting, Part, ResultT, Settled
+from pairweave.pipelines.parts.text_parts import SCREEN
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig
@@ -58,14 +58,14 @@ class Planned(Generic[_PlannedT]):
     digest: str
     shards: int
 
-    def need(self, part: Part[Any, NeedT]) -> NeedT:
+    def result_of(self, part: Part[Any, ResultT]) -> ResultT:
         """Return what a part of the job provides for its steps; the job must have the part."""
-        need: NeedT = self.settled[part.name].need
-        return need
+        result: ResultT = self.settled[part.name].result
+        return result
 
-    def find(self, part: Part[Any, NeedT]) -> NeedT | None:
+    def find(self, part: Part[Any, ResultT]) -> ResultT | None:
         """Return what a part provides for its steps; None if the job does not have the part."""
-        return self.need(part) if part.name in self.settled else None
+        return self.result_of(part) if part.name in self.settled else None
 
     @property
     def aligner(self) -> JobAligner:
@@ -75,17 +75,17 @@ class Planned(Generic[_PlannedT]):
     @property
     def model(self) -> AlignerReference | None:
         """Return the aligner's given model; None if one is fitted first."""
-        return self.need(ALIGNER).reference
+        return self.result_of(ALIGNER).reference
 
     @property
     def tokens(self) -> TokenConfig | None:
         """Return how text is cut; None if a SentencePiece model is trained first."""
-        return self.need(ALIGNER).tokens
+        return self.result_of(ALIGNER).tokens
 
     @property
     def screen(self) -> ScreenConfig:
         """Return the limits of the screen."""
-        return self.need(SCREEN)
+        return self.result_of(SCREEN)
 
     @property
     def engine_and_workers(self) -> tuple[str, int]:

@@ -10,7 +10,7 @@ import yaml
 from pairweave.pipelines.commands import demo
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.parts.screen_part import screen_of
+from pairweave.pipelines.parts.text_parts import screen_of
 from pairweave.pipelines.recipes.recipe import read_recipe
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.registry import read_unit

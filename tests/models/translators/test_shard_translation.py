@@ -177,7 +177,7 @@ def settled(*arguments):
 
 def test_without_a_translator_its_options_are_refused():
     nothing = settled()
-    assert nothing.need is None
+    assert nothing.result is None
     assert "beam_size" in nothing.left_out
     with pytest.raises(ConfigError, match="--beam_size: applies to --translator, which is"):
         settled("--beam_size", "2")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import typing
 
 import pytest
 from pydantic import Field
@@ -47,36 +48,32 @@ class JudgeReference(ModelReference):
         return dataclasses.replace(self, threads=threads)
 
 
-class JudgePart(Part):
-    """The judge: this class is all that the job needs to have one."""
+def check_judge(options):
+    if options.judge == "nowhere":
+        raise ConfigError("--judge nowhere: there is no such judge")
 
-    name = "judge"
-    options = JudgeOptions
 
-    def check(self, options):
-        if options.judge == "nowhere":
-            raise ConfigError("--judge nowhere: there is no such judge")
-
-    def plan(self, options, planning):
-        if options.judge is None:
-            return Settled(None, left_out=frozenset({"judge"}))
-        reference = JudgeReference(options.judge, "7" * 64)
-        return Settled(
-            reference,
-            settings={"judge": reference.digest},
-            facts={"judged": len(planning.plan.units)},
-            models=(reference,),
-            packages=("judge-package",),
-            learned=(
-                Learned("--judge", options.judge, "a judge", {"target_lang": ["fr"]}, refused=True),
-            )
-            if options.judge.endswith("french")
-            else (),
-            recorded={"judge": reference.digest},
+def plan_judge(options, planning):
+    if options.judge is None:
+        return Settled(None, left_out=frozenset({"judge"}))
+    reference = JudgeReference(options.judge, "7" * 64)
+    return Settled(
+        reference,
+        settings={"judge": reference.digest},
+        facts={"judged": len(planning.plan.units)},
+        models=(reference,),
+        packages=("judge-package",),
+        learned=(
+            Learned("--judge", options.judge, "a judge", {"target_lang": ["fr"]}, refused=True),
         )
+        if options.judge.endswith("french")
+        else (),
+        recorded={"judge": reference.digest},
+    )
 
 
-JUDGE = JudgePart()
+# These two functions and this line are all that the job needs to have a judge.
+JUDGE = Part("judge", plan_judge, check=check_judge)
 JOB = dataclasses.replace(align.JOB, options=JudgedOptions, parts=(*align.JOB.parts, JUDGE))
 
 
@@ -96,7 +93,8 @@ def planned(tmp_path):
 def test_a_job_has_the_options_of_each_of_its_parts(job):
     names = [part.name for part in job.parts]
     assert len(set(names)) == len(names)
-    assert [part.name for part in job.parts if not issubclass(job.options, part.options)] == []
+    taken = {part.name: typing.get_type_hints(part.plan)["options"] for part in job.parts}
+    assert [name for name, kind in taken.items() if not issubclass(job.options, kind)] == []
     assert COMMANDS[job.name].options.partition(":")[2] == job.options.__name__
 
 
@@ -107,18 +105,13 @@ def test_what_a_part_settles_is_in_the_plan(planned):
     assert "judge" not in planned().document["configuration"]
 
 
-class AlonePart(Part):
-    """A part that needs no model of the aligner."""
-
-    name = "alone"
-
-    def plan(self, _options, _planning):
-        return Settled(None, left_out=frozenset({"model"}))
+# A part that needs no model of the aligner.
+ALONE = Part("alone", lambda _options, _planning: Settled(None, left_out=frozenset({"model"})))
 
 
 def test_what_one_part_leaves_out_is_not_in_the_plan_whichever_part_lists_it(planned):
     assert "model" in planned().document["configuration"]
-    assert "model" not in planned(AlonePart()).document["configuration"]
+    assert "model" not in planned(ALONE).document["configuration"]
 
 
 def test_the_files_of_a_models_part_take_memory(planned, tmp_path):
@@ -130,7 +123,7 @@ def test_the_files_of_a_models_part_take_memory(planned, tmp_path):
 
 
 def test_cores_that_have_no_shard_serve_a_parts_model(planned):
-    assert planned(judge="model", workers=3).need(JUDGE).threads == 3
+    assert planned(judge="model", workers=3).result_of(JUDGE).threads == 3
 
 
 def test_packages_and_receipts_name_a_parts_model(planned):

@@ -9,10 +9,9 @@ from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.job_options.pair_options import AlignOptions, FitOptions
-from pairweave.pipelines.parts.aligner_part import ALIGNER, ChosenAligner
-from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER, PairScorer
+from pairweave.pipelines.parts.aligner_parts import ALIGNER, SECOND_ALIGNER, ChosenAligner
 from pairweave.pipelines.parts.part import Settled
-from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
+from pairweave.pipelines.parts.suggestion_parts import PAIR_SCORER, PairScorer
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.prepare import share_cores
 from pairweave.pipelines.run.run import Run
@@ -64,8 +63,13 @@ def shared(shards, kind=AlignOptions, model=ENCODER, **options):
 def test_no_core_is_idle_or_used_twice(options, shards, first, others):
     run = shared(shards, aligner="encoder", model=ENCODER, **options)
     assert run.model.threads == first
-    scorer = run.need(PAIR_SCORER)
-    models = [run.need(SECOND_ALIGNER), run.need(TRANSLATOR), scorer.forward, scorer.reverse]
+    scorer = run.result_of(PAIR_SCORER)
+    models = [
+        run.result_of(SECOND_ALIGNER),
+        run.result_of(TRANSLATOR),
+        scorer.forward,
+        scorer.reverse,
+    ]
     assert [model.threads for model in models] == [others] * 4
 
 

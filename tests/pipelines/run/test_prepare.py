@@ -7,8 +7,8 @@ import pytest
 from pairweave.pipelines.jobs import align, augment
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.aligner_parts import ALIGNER
+from pairweave.pipelines.parts.text_parts import SCREEN
 from pairweave.transforms.errors import ConfigError
 
 
