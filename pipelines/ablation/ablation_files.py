@@ -1,8 +1,16 @@
-"""The content of the JSON files of an ablation's directory."""
+"""The JSON files of an ablation: their content, and how packed ones are written and read."""
 
+import gzip
+import hashlib
+import zlib
+from pathlib import Path
 from typing import Any, ClassVar
 
+import orjson
+
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.documents.parts import Digest, Name, Number
+from pairweave.transforms.storage import files, json_files
 from pairweave.transforms.storage.json_files import JsonFile
 
 PLAN_ADVICE = "was it edited? Give another --output"
@@ -75,3 +83,29 @@ class FinishedUnit(JsonFile):
     packages: dict[str, str]
     losses: Losses
     run: UnitTime
+
+
+def digest_of(value: object) -> str:
+    """Return the hex SHA-256 of a JSON value."""
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def write_packed(path: Path, value: object) -> None:
+    """Write a JSON value, compressed; the same value gives the same bytes."""
+    data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    files.write_bytes(str(path), gzip.compress(data, 9, mtime=0))
+
+
+def read_packed(path: Path) -> dict[str, Any]:
+    """Read a unit that `write_packed` wrote.
+
+    Raises:
+        ConfigError: The file is damaged; names the field.
+    """
+    try:
+        data = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise ConfigError(f"{path}: is damaged ({error}); {FinishedUnit.ADVICE}") from error
+    value = json_files.parse_object(data, str(path), FinishedUnit.ADVICE)
+    json_files.check(value, str(path), FinishedUnit)
+    return value

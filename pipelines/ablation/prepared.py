@@ -5,10 +5,8 @@ configuration names.
 """
 
 import dataclasses
-import gzip
 import hashlib
 import re
-import zlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +25,7 @@ from pairweave.pipelines.ablation.ablation_files import (
     NO_LOCKS,
     PLAN_ADVICE,
     ArmAbout,
-    FinishedUnit,
+    digest_of,
 )
 from pairweave.pipelines.ablation.arm_data import (
     ArmPairs,
@@ -37,10 +35,16 @@ from pairweave.pipelines.ablation.arm_data import (
     run_directories,
     stage_facts,
 )
-from pairweave.pipelines.ablation.evaluation_sets import known_sources, read_test, refuse_seen
 from pairweave.pipelines.ablation.model_texts import training_pairs
 from pairweave.pipelines.ablation.shared_vocabulary import check_given, shared_vocabulary
-from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, plain
+from pairweave.pipelines.ablation.task_kind import (
+    EvaluationSet,
+    Pair,
+    known_sources,
+    plain,
+    read_test,
+    refuse_seen,
+)
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.process.file_lock import claimed
@@ -257,7 +261,7 @@ def _prepare_data(
         arm: The arm's recipe.
         ablation: The configuration.
         directory: The directory of the ablation.
-        known: The test set of each source (`evaluation_sets.known_sources`).
+        known: The test set of each source (`task_kind.known_sources`).
     """
     field, place = "start", directory / START
     if name is not None:
@@ -386,29 +390,3 @@ def _data_digest(passes: Sequence[Sequence[Pair]], stages: list[dict[str, int]] 
     """Return the digest of the pairs of all stages, and of their passes and updates."""
     digest = _pairs_digest(passes)
     return digest if stages is None else digest_of([digest, stages])
-
-
-def digest_of(value: object) -> str:
-    """Return the hex SHA-256 of a JSON value."""
-    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
-
-
-def write_packed(path: Path, value: object) -> None:
-    """Write a JSON value, compressed; the same value gives the same bytes."""
-    data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    files.write_bytes(str(path), gzip.compress(data, 9, mtime=0))
-
-
-def read_packed(path: Path) -> dict[str, Any]:
-    """Read a unit that `write_packed` wrote.
-
-    Raises:
-        ConfigError: The file is damaged; names the field.
-    """
-    try:
-        data = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise ConfigError(f"{path}: is damaged ({error}); {FinishedUnit.ADVICE}") from error
-    value = json_files.parse_object(data, str(path), FinishedUnit.ADVICE)
-    json_files.check(value, str(path), FinishedUnit)
-    return value

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary
-from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
+from pairweave.pipelines.ablation.ablation_files import NO_LOCKS, digest_of
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
     Machine,
@@ -12,7 +12,7 @@ from pairweave.pipelines.ablation.machines import (
     made_with,
     progress,
 )
-from pairweave.pipelines.ablation.prepared import START, Prepared, digest_of
+from pairweave.pipelines.ablation.prepared import START, Prepared
 from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 

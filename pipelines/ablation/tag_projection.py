@@ -7,8 +7,7 @@ from pairweave.models.encoder.hosting import encoder_reference
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.pipelines.ablation.ablation_config import Ablation, ProjectedTags
-from pairweave.pipelines.ablation.evaluation_sets import refuse_seen
-from pairweave.pipelines.ablation.task_kind import Pair, plain
+from pairweave.pipelines.ablation.task_kind import Pair, plain, refuse_seen
 from pairweave.pipelines.aligners.aligner_registry import read_name
 from pairweave.pipelines.aligners.encoder import config_of
 from pairweave.transforms.storage.text_lines import read_in_step
@@ -32,7 +31,7 @@ def fit_arm(
         given: Text to fit the aligner on; None for the arm's own text.
         ablation: The languages.
         pairs: The arm's own pairs.
-        known: The test set of each source (`evaluation_sets.known_sources`).
+        known: The test set of each source (`task_kind.known_sources`).
 
     Raises:
         ConfigError: Segments of a test set are in the text.

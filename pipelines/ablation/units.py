@@ -13,7 +13,12 @@ from pairweave.models.aligner import align_all
 from pairweave.models.translation.translation_decoder import too_long, translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.pipelines.ablation.ablation_config import Arm
-from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
+from pairweave.pipelines.ablation.ablation_files import (
+    NO_LOCKS,
+    digest_of,
+    read_packed,
+    write_packed,
+)
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
     Machine,
@@ -27,9 +32,6 @@ from pairweave.pipelines.ablation.prepared import (
     UNITS,
     WORK,
     Prepared,
-    digest_of,
-    read_packed,
-    write_packed,
 )
 from pairweave.pipelines.ablation.start_model import start_facts, start_weights
 from pairweave.pipelines.ablation.task_kind import EvaluationSet

@@ -9,11 +9,12 @@ from pairweave.pipelines.ablation.ablation_config import read_ablation, split_un
 from pairweave.pipelines.ablation.comparison import (
     REPORT,
     compare_arms,
+    read_units,
     report_page,
     text_lines,
+    write_results,
 )
 from pairweave.pipelines.ablation.machines import Machine
-from pairweave.pipelines.ablation.merging import read_units, write_results
 from pairweave.pipelines.ablation.prepared import Prepared, prepare
 from pairweave.pipelines.ablation.units import make_unit, unit_path
 from pairweave.pipelines.command_line.command_function import command

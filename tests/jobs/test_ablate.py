@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("ctranslate2")
 
-from pairweave.pipelines.ablation.prepared import read_packed
+from pairweave.pipelines.ablation.ablation_files import read_packed
 from pairweave.transforms.links.attention import Attention
 from tests.makers import encoders, runs
 from tests.makers.ablations import (

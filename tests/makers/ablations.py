@@ -2,7 +2,7 @@
 
 import yaml
 
-from pairweave.pipelines.ablation.prepared import write_packed
+from pairweave.pipelines.ablation.ablation_files import write_packed
 from pairweave.pipelines.ablation.units import facts, scores, unit_path
 from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.symbols.mask import MASK

@@ -8,8 +8,12 @@ import yaml
 
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import Ablation, read_ablation
-from pairweave.pipelines.ablation.comparison import compare_arms, report_page
-from pairweave.pipelines.ablation.merging import read_units, write_results
+from pairweave.pipelines.ablation.comparison import (
+    compare_arms,
+    read_units,
+    report_page,
+    write_results,
+)
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.transforms.errors import ConfigError
 from tests.makers.ablations import configuration, suggestion_configuration, write_golden, write_unit

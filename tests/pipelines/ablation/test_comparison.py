@@ -9,8 +9,12 @@ from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines import cli
 from pairweave.pipelines.ablation import comparison, units
 from pairweave.pipelines.ablation.ablation_config import Ablation, read_ablation
-from pairweave.pipelines.ablation.comparison import compare_arms, report_page
-from pairweave.pipelines.ablation.merging import read_units, write_results
+from pairweave.pipelines.ablation.comparison import (
+    compare_arms,
+    read_units,
+    report_page,
+    write_results,
+)
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.pipelines.ablation.units import make_unit
 from pairweave.pipelines.process.file_lock import claimed
