@@ -26,13 +26,14 @@ from pairweave.pipelines.run.job import TrainingJob
 from pairweave.pipelines.run.run import Planned
 from pairweave.pipelines.run.run_summary import note_run
 from pairweave.transforms.commit.claim import claim
+from pairweave.transforms.commit.commit import write_manifest
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import attempt_marks, run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.documents.parts import FORMAT
-from pairweave.transforms.output.run_files import REJECTS, rejects_name, to_json
+from pairweave.transforms.output.run_files import rejects_name, to_json
 from pairweave.transforms.output.write import encode_parquet, rejects_of
 from pairweave.transforms.reading.damaged_characters import character_notices, count_characters
 from pairweave.transforms.rejects import Stage
@@ -58,7 +59,6 @@ def train_and_commit(run: Planned[FinetuneOptions]) -> None:
     with attempt_marks.launched(output):
         finetune(run, config_of(run.options), output, run.options.fit_pairs)
         note_run(run, output, started, attempts=1, reused=0)
-    attempt_marks.forget(output)  # temporary directories of killed launches
     files.delete_empty(files.join(output, run_files.RECEIPTS))  # the directory contained only marks
 
 
@@ -182,11 +182,10 @@ def _is_finished(output: str, plan: str) -> bool:
     if manifest.get("plan_sha256") != plan:
         return False
     run_files.check_names(manifest, path)
-    for entry in manifest["files"]:
-        path = files.join(output, entry["name"])
-        if not files.exists(path) or _entry(output, entry["name"]) != entry:
-            return False
-    return True
+    return all(
+        files.exists(files.join(output, entry["name"])) and _entry(output, entry["name"]) == entry
+        for entry in manifest["files"]
+    )
 
 
 def _entry(output: str, name: str) -> dict[str, object]:
@@ -227,8 +226,6 @@ def _commit(
     }
     training = {"pairs": finetuned.pairs, "steps": finetuned.updates, "losses": losses}
     files.write_bytes(files.join(output, TRAINING), to_json(training))
-    for directory in (output, files.join(output, REJECTS)):
-        files.delete_temporary(directory)
     reasons = Counter(rejected.column("reason").to_pylist())
     others = [_entry(output, name) for name in (rejects, TRAINING)]
     document = {
@@ -240,9 +237,9 @@ def _commit(
         "rows": rows,
         "rejected": dict(reasons),
         "counts": {"steps": finetuned.updates},
-        "files": sorted([*model, *others], key=lambda entry: str(entry["name"])),
+        "files": [*model, *others],
     }
-    files.write_bytes(files.join(output, run_files.MANIFEST), to_json(document))
+    write_manifest(output, document)
 
 
 def _progress() -> "Progress":
