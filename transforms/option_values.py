@@ -19,6 +19,17 @@ def dashed(names: Iterable[str]) -> str:
     return ", ".join(f"--{name}" for name in names)
 
 
+def refuse_given(options: pydantic.BaseModel, names: Iterable[str], why: str) -> None:
+    """Refuse options that were given although nothing uses them.
+
+    Raises:
+        ConfigError: Some of the names were given; names them and says why not.
+    """
+    given = sorted(options.model_fields_set.intersection(names))
+    if given:
+        raise ConfigError(f"{dashed(given)}: {why}")
+
+
 def require_choice(option: str, value: str, choices: Iterable[str]) -> None:
     """Check that an option has one of its values.
 

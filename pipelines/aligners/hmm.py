@@ -11,7 +11,7 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
 )
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_values import dashed
+from pairweave.transforms.option_values import refuse_given
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -36,12 +36,12 @@ class Hmm(JobAligner):
 
     def check(self, options: WordAlignerOptions) -> None:
         """Refuse options of fitting together with a fitted model."""
-        unused = sorted(set(self.own) & options.model_fields_set)
-        if options.given_model is not None and unused:
-            raise ConfigError(
-                f"{dashed(unused)}: applies to an hmm that is fitted in the run; the given --model "
-                "is fitted. Leave it out, or leave --model out"
+        if options.given_model is not None:
+            why = (
+                "applies to an hmm that is fitted in the run; the given --model is fitted. Leave "
+                "it out, or leave --model out"
             )
+            refuse_given(options, self.own, why)
 
     def find(self, options: WordAlignerOptions) -> Chosen:
         """Return the given model, if any, and the tokens that it was fitted on."""

@@ -31,7 +31,7 @@ from pairweave.transforms.links.phrase_extraction import (
 )
 from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.option_marks import reasons_of
-from pairweave.transforms.option_values import dashed
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
@@ -48,9 +48,8 @@ from pairweave.transforms.tags.tags import inject_tags, symbols
 def check(options: AugmentOptions) -> None:
     """Refuse options of tags if nothing is to be tagged."""
     names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
-    unused = sorted(options.model_fields_set & names)
-    if options.mix == 0 and unused:
-        raise ConfigError(f"{dashed(unused)}: --mix 0 tags no pair; leave it out, or raise --mix")
+    if options.mix == 0:
+        refuse_given(options, names, "--mix 0 tags no pair; leave it out, or raise --mix")
     if options.method != "fragment" and options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
 

@@ -42,6 +42,7 @@ from pairweave.pipelines.steps.steps import (
 )
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.output.line_files import bead_files
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.sentences.bead_rows import LeastScores, sentences_table
@@ -61,12 +62,9 @@ _NOTHING_TO_FIT = (
 def check(options: BitextOptions) -> None:
     """Refuse options that cannot be combined."""
     of_words = options_of_scorer(BitextOptions, "words")
-    unused = sorted((of_words - {"model"}) & options.model_fields_set)
-    if options.model is not None and unused:
-        raise ConfigError(
-            f"--{unused[0]}: applies to an aligner fitted in the run, but --model is fitted; "
-            "leave one of them out"
-        )
+    if options.model is not None:
+        why = "applies to an aligner fitted in the run, but --model is fitted; leave one out"
+        refuse_given(options, of_words - {"model"}, why)
     for corpus in (options, *options.corpora):
         if corpus.document_field is not None and corpus.source_input:
             raise ConfigError(
@@ -88,14 +86,15 @@ def check(options: BitextOptions) -> None:
             raise ConfigError(f"--scorer {options.scorer}: give --encoder as well")
         if options.paragraphs == "first":
             raise ConfigError("--paragraphs first: applies to --scorer words")
-    unused = sorted((of_words | FITTING) & options.model_fields_set)
-    if not options.aligns and unused:
-        raise ConfigError(f"--{unused[0]}: --scorer encoder does not use an hmm; leave it out")
-    if "min_document_gain" in options.model_fields_set and not options.fits_alone:
-        raise ConfigError(
-            "--min_document_gain: applies to an aligner fitted on the documents alone; leave it "
-            "out, or leave out the parallel text or the --model"
+    if not options.aligns:
+        why = "--scorer encoder does not use an hmm; leave it out"
+        refuse_given(options, of_words | FITTING, why)
+    if not options.fits_alone:
+        why = (
+            "applies to an aligner fitted on the documents alone; leave it out, or leave out the "
+            "parallel text or the --model"
         )
+        refuse_given(options, ["min_document_gain"], why)
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
         raise ConfigError("give both parallel_source_input and parallel_target_input, or neither")
 

@@ -34,7 +34,7 @@ from pairweave.transforms.links.monolingual import add_comparison, as_monolingua
 from pairweave.transforms.links.phrase_extraction import unlinked
 from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.option_marks import mark_of
-from pairweave.transforms.option_values import dashed
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.merge import pairs_of
@@ -80,43 +80,34 @@ _OF_SPANS = {*_limits_of("random", "alignment"), *SegmenterOptions.model_fields}
 def check(options: SuggestOptions) -> None:
     """Refuse options of a method, a model or a distribution that is not used."""
     check_methods(options)
-    chosen = options.model_fields_set
     kind = lengths_of(options)
-    fields = SuggestOptions.model_fields
-    lengths_with = {name: mark_of(fields[name], OF_LENGTHS) for name in sorted(chosen)}
-    unknown = [
-        name for name, used in lengths_with.items() if isinstance(used, list) and kind not in used
-    ]
-    if unknown:
-        raise ConfigError(f"{dashed(unknown)}: does not apply to --lengths {kind}; leave it out")
+    fields = SuggestOptions.model_fields.items()
+    marks = {name: mark_of(field, OF_LENGTHS) for name, field in fields}
+    others = {name for name, used in marks.items() if isinstance(used, list) and kind not in used}
+    refuse_given(options, others, f"does not apply to --lengths {kind}; leave it out")
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
 
 
 def check_methods(options: SuggestOptions) -> None:
     """Refuse given options that no method in use needs."""
-    chosen = options.model_fields_set
     used = options.used_methods
     # A golden set is also compared with examples of the method alignment.
     of_random = _OF_RANDOM - ({"fit_lengths"} if "alignment" in used else set())
     for method, names in (("random", of_random), ("alignment", _OF_ALIGNMENT)):
-        if method not in used and chosen & names:
-            raise ConfigError(
-                f"{dashed(sorted(chosen & names))}: for the method {method}, "
-                f"{_why_unused(options, method)}"
-            )
-    if used == {"parallel"} and chosen & _OF_SPANS:
-        raise ConfigError(
-            f"{dashed(sorted(chosen & _OF_SPANS))}: for the methods random and alignment; parallel "
-            "masks whole sentences, of any length. Leave it out, or name one of them in --methods"
+        if method not in used:
+            refuse_given(options, names, f"for the method {method}, {_why_unused(options, method)}")
+    if used == {"parallel"}:
+        why = (
+            "for the methods random and alignment; parallel masks whole sentences, of any length. "
+            "Leave it out, or name one of them in --methods"
         )
-    if "mix" in chosen and not {"parallel"} < set(options.methods):
-        raise ConfigError(
-            "--mix: the ratio of parallel to other examples, so --methods must name parallel and "
-            "another method"
-        )
-    if "hint_letters" in chosen and options.hint != "letters":
-        raise ConfigError("--hint_letters: applies to --hint letters; give both")
+        refuse_given(options, _OF_SPANS, why)
+    if not {"parallel"} < set(options.methods):
+        why = "the ratio of parallel to other examples, so --methods must name parallel and another"
+        refuse_given(options, ["mix"], f"{why} method")
+    if options.hint != "letters":
+        refuse_given(options, ["hint_letters"], "applies to --hint letters; give both")
 
 
 def _why_unused(options: SuggestOptions, method: str) -> str:

@@ -17,6 +17,7 @@ from pairweave.pipelines.aligners.token_choice import tokens_text
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.parts.part import Fitting, Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import CorpusInput
 
@@ -107,8 +108,7 @@ def _plan_second_aligner(
             align shards one by one.
     """
     if options.second_aligner is None:
-        if "combine" in options.model_fields_set:
-            raise ConfigError("--combine joins the links of two aligners; give --second_aligner")
+        refuse_given(options, ["combine"], "joins the links of two aligners; give --second_aligner")
         return Settled(None)
     name = read_name(options.second_aligner, _SECOND)
     tokens = planning.result_of(ALIGNER).tokens

@@ -9,7 +9,6 @@ from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_options import (
-    OF_SCORER,
     SimilarityConfig,
     SimilarityOptions,
     options_of_scorer,
@@ -20,14 +19,16 @@ from pairweave.pipelines.parts.part import Fitting, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.score import Weights, read_weights
-from pairweave.transforms.option_marks import mark_of
-from pairweave.transforms.option_values import dashed
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.plugins import pair_scorer
 from pairweave.transforms.plugins.entry_points import Plugin, plan_plugin
 from pairweave.transforms.units import CorpusInput
 
 OF_HMM = FITTING | options_of_scorer(FilterJobOptions, "hmm")
 """Options that only the statistical aligner's scores need."""
+
+_OF_ENCODER = SimilarityOptions.model_fields.keys() - {"scorer"}
+_NEEDS_ENCODER = "applies to an encoder; give --scorer yisi2 or margin as well"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,15 +108,19 @@ def _plan_scorer(options: FilterJobOptions, planning: Planning) -> Settled[Score
         ConfigError: They cannot be used, or an option of another scorer is given.
     """
     if options.scores_are_given:
-        _check_nothing_scores(options)
+        why = (
+            "the pairs come with their scores (score_field or score_input); leave out one or the "
+            "other"
+        )
+        refuse_given(options, SimilarityOptions.model_fields.keys() | OF_HMM, why)
         return Settled(None, settings={"scorer": GIVEN}, left_out=OF_HMM)
     if options.scorer == "hmm":
-        _check_no_encoder(options)
+        refuse_given(options, _OF_ENCODER, _NEEDS_ENCODER)
         weights = read_weights(options.score_weights)
         return Settled(weights, settings={"score_weights": weights.digest})
     plugin: Plugin | None = planning.checked[SCORER.name]
     if plugin is not None:
-        _check_no_encoder(options)
+        refuse_given(options, _OF_ENCODER, _NEEDS_ENCODER)
         _check_no_hmm(options)
         return Settled(
             plugin,
@@ -147,34 +152,18 @@ SCORER = Part("scorer", _plan_scorer, check=_check_scorer, check_corpora=_check_
 """What scores the pairs; None if they come with their scores."""
 
 
-def _check_nothing_scores(options: FilterJobOptions) -> None:
-    of_others = sorted(options.model_fields_set & (SimilarityOptions.model_fields.keys() | OF_HMM))
-    if of_others:
-        raise ConfigError(
-            f"{dashed(of_others)}: the pairs come with their scores (score_field or score_input); "
-            "leave out one or the other"
-        )
-
-
-def _check_no_encoder(options: SimilarityOptions) -> None:
-    foreign = sorted(options.model_fields_set & SimilarityOptions.model_fields.keys() - {"scorer"})
-    if foreign:
-        raise ConfigError(
-            f"{dashed(foreign)}: applies to an encoder; give --scorer yisi2 or margin as well"
-        )
-
-
 def _check_no_hmm(options: SimilarityOptions) -> None:
-    foreign = sorted(options.model_fields_set & OF_HMM)
-    if foreign:
-        raise ConfigError(
-            f"{dashed(foreign)}: applies to the statistical aligner, which --scorer "
-            f"{options.scorer} does not use; leave it out"
-        )
+    why = (
+        f"applies to the statistical aligner, which --scorer {options.scorer} does not use; leave "
+        "it out"
+    )
+    refuse_given(options, OF_HMM, why)
 
 
 def _find(options: SimilarityOptions) -> Similarity:
-    _check_other_encoder(options)
+    for other in {"yisi2", "margin"} - {options.scorer}:
+        why = f"applies to --scorer {other}, not to {options.scorer}; leave it out"
+        refuse_given(options, options_of_scorer(SimilarityOptions, other), why)
     _check_no_hmm(options)
     if options.encoder is None:
         raise ConfigError(
@@ -185,8 +174,9 @@ def _find(options: SimilarityOptions) -> Similarity:
             "--sweep_layers: a projection is fitted on one layer; leave --projection out, or fit "
             "one for the layer that the sweep shows to be best"
         )
-    if options.idf is not None and "idf_pairs" in options.model_fields_set:
-        raise ConfigError("--idf_pairs: pieces are not counted if --idf is given; leave one out")
+    if options.idf is not None:
+        why = "pieces are not counted if --idf is given; leave one out"
+        refuse_given(options, ["idf_pairs"], why)
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else vector_projection.find(options.projection)
     config = pick(SimilarityConfig, options)
@@ -196,17 +186,3 @@ def _find(options: SimilarityOptions) -> Similarity:
     if counted is not None:
         scorer_reference.check_idf(reference, counted)
     return Similarity(reference, counted, options.idf_pairs)
-
-
-def _check_other_encoder(options: SimilarityOptions) -> None:
-    """Refuse options of the other scorer that has an encoder."""
-    owners = {
-        name: mark_of(SimilarityOptions.model_fields[name], OF_SCORER)
-        for name in options.model_fields_set & SimilarityOptions.model_fields.keys()
-    }
-    unused = sorted(name for name in owners if owners[name] not in (None, options.scorer))
-    if unused:
-        raise ConfigError(
-            f"{dashed(unused)}: applies to --scorer {owners[unused[0]]}, not to {options.scorer}; "
-            "leave it out"
-        )

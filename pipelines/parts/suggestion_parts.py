@@ -11,6 +11,7 @@ from pairweave.models.translators.translator_reference import TranslatorReferenc
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled, files_facts
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.suggestions.span_lengths import Histograms, from_json, read_golden
 from pairweave.transforms.units import CorpusInput
 
@@ -45,12 +46,9 @@ class PairScorer:
 def _check_limits(options: SuggestOptions, corpora: Sequence[CorpusInput]) -> None:
     """Refuse limits of scores if nothing is scored, unless a table has other corpora too."""
     scored = options.scorer is not None or any(each.score_field for each in corpora)
-    limits = sorted({"max_score", "min_score"} & options.model_fields_set)
-    if limits and not scored and options.known_pairs is None:
-        raise ConfigError(
-            f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, nothing is "
-            "scored"
-        )
+    if not scored and options.known_pairs is None:
+        why = "without --scorer and --reverse_scorer, or --score_field, nothing is scored"
+        refuse_given(options, ["max_score", "min_score"], why)
 
 
 def _plan_pair_scorer(options: SuggestOptions, planning: Planning) -> Settled[PairScorer | None]:

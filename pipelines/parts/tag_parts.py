@@ -5,6 +5,7 @@ import hashlib
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import refuse_given
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.tags.glossary import Glossary, read_glossary
 from pairweave.transforms.tags.injection_options import MethodOptions
@@ -21,10 +22,8 @@ def _plan_glossary(options: AugmentOptions, planning: Planning) -> Settled[Gloss
         ConfigError: It is missing, superfluous, or cannot be read.
     """
     if options.method != "glossary":
-        for name in sorted(options.model_fields_set & _OF_GLOSSARY):
-            raise ConfigError(
-                f"--{name} applies only to tags around terms; give --method glossary as well"
-            )
+        why = "applies only to tags around terms; give --method glossary as well"
+        refuse_given(options, _OF_GLOSSARY, why)
         return Settled(None)
     if options.glossary is None:
         raise ConfigError(

@@ -6,8 +6,7 @@ from pairweave.models.translators.translator_reference import TranslatorReferenc
 from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.config import pick
-from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_values import dashed
+from pairweave.transforms.option_values import refuse_given
 
 
 def _plan_translator(
@@ -21,10 +20,7 @@ def _plan_translator(
     """
     own = TranslatorOptions.model_fields.keys()
     if options.translator is None:
-        if unused := sorted(options.model_fields_set & own):
-            raise ConfigError(
-                f"{dashed(unused)}: applies to --translator, which is not given; leave it out"
-            )
+        refuse_given(options, own, "applies to --translator, which is not given; leave it out")
         return Settled(None, left_out=frozenset(own))
     backend, model = parse_translator(options.translator)
     config = pick(TranslatorConfig, options, backend=backend, model=model)

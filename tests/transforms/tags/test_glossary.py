@@ -297,9 +297,9 @@ def test_exact_terms_are_not_inflected_in_a_run(corpus):
         (("--method", "glossary"), "--method glossary needs --glossary FILE"),
         (
             ("--glossary", "terms.tsv"),
-            "--glossary applies only to tags around terms; give --method glossary",
+            "--glossary: applies only to tags around terms; give --method glossary",
         ),
-        (("--glossary_match", "stem"), "--glossary_match applies only to tags around terms"),
+        (("--glossary_match", "stem"), "--glossary_match: applies only to tags around terms"),
         *(
             (
                 ("--method", "glossary", "--glossary", "terms.tsv", *option),
