@@ -63,16 +63,6 @@ class AnyAligner(TrainedTokenOptions):
         json_schema_extra=FITTED_MODEL,
     )
 
-    @property
-    def aligner_name(self) -> str:
-        """Return the name of the aligner."""
-        return self.aligner
-
-    @property
-    def given_model(self) -> str | None:
-        """Return the location of the aligner's model, if one is given."""
-        return self.model
-
 
 if TYPE_CHECKING:
     AlignerSettings = AnyAligner

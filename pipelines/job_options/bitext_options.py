@@ -175,11 +175,6 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         """Return True if the aligner is fitted on the documents alone."""
         return self.aligns and self.model is None and not self.parallel_source_input
 
-    @property
-    def given_model(self) -> str | None:
-        """Return the location of the fitted aligner, if one is given."""
-        return self.model
-
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the aligner is fitted on the documents alone."""
         if not self.fits_alone:

@@ -70,11 +70,6 @@ class FitOptions(LookOptions, RuleBlockOptions, TrainedTokenOptions, JobOptions,
         json_schema_extra=PLANNED_OTHERWISE,
     )
 
-    @property
-    def prior_model(self) -> str | None:
-        """Return the directory of an earlier fit that the fit starts from, if there is one."""
-        return self.prior
-
 
 class TrainedPairsOptions(WordAlignerOptions, Options):
     """Fitting a word aligner: an encoder, on pairs of the input."""
@@ -96,6 +91,7 @@ class FinetuneOptions(
 ):
     """Options of ``finetune``. It runs in one process."""
 
+    ALIGNER: ClassVar[str] = "finetune"
     WRITES_ROWS: ClassVar[bool] = False
     FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
         f"pairweave finetune --model DIR --layer 8 \\\n  {TWO_FILES} --output tuned/",
@@ -126,16 +122,6 @@ class FinetuneOptions(
         "other pairs), co (agreement of both directions)",
         json_schema_extra=listed_after("revision"),
     )
-
-    @property
-    def aligner_name(self) -> str:
-        """Return the encoder to start from."""
-        return "finetune"
-
-    @property
-    def given_model(self) -> str | None:
-        """Return the encoder's directory or hub name."""
-        return self.model
 
 
 class AlignOptions(

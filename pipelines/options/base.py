@@ -177,6 +177,9 @@ class ScreenOptions(ScreenLimits, Options):
 class WordAlignerOptions(Config):
     """The tokens to align, and the aligner."""
 
+    ALIGNER: ClassVar[str] = "hmm"
+    """The aligner of a job without an option for it."""
+
     tokens: Annotated[str | None, SUBWORDS, *GIVEN_TOKENS] = Field(
         None,
         description="units to align: words, whitespace, sentencepiece:MODEL, or those of another "
@@ -187,17 +190,20 @@ class WordAlignerOptions(Config):
     @property
     def aligner_name(self) -> str:
         """Return the name of the aligner."""
-        return "hmm"
+        name: str = getattr(self, "aligner", self.ALIGNER)
+        return name
 
     @property
     def given_model(self) -> str | None:
         """Return the location of the aligner's model, if one is given."""
-        return None
+        model: str | None = getattr(self, "model", None)
+        return model
 
     @property
     def prior_model(self) -> str | None:
         """Return the directory of an earlier fit that the fit starts from, if there is one."""
-        return None
+        prior: str | None = getattr(self, "prior", None)
+        return prior
 
 
 class FitSettings(WordAlignerOptions, Options):
