@@ -14,9 +14,7 @@ from pairweave.pipelines.options.base import (
     Options,
     PlannedOptions,
     RowJobOptions,
-    SegmenterOptions,
     TrainedTokenOptions,
-    TranslatorOptions,
     WordAlignerOptions,
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
@@ -28,6 +26,7 @@ from pairweave.pipelines.options.first_help import (
     TWO_FILES,
     FirstHelp,
 )
+from pairweave.pipelines.options.text_options import SegmenterOptions, TranslatorOptions
 from pairweave.pipelines.options.token_names import GIVEN_TOKENS
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN

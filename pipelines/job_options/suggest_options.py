@@ -9,15 +9,14 @@ from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import IN_NAME, CompareUnit, HeadName
 from pairweave.pipelines.aligners.aligner_options import TranslationAlignerOptions
-from pairweave.pipelines.options.base import (
-    Patterns,
-    RowJobOptions,
+from pairweave.pipelines.options.base import Patterns, RowJobOptions
+from pairweave.pipelines.options.corpus_options import TranslatedCorpus
+from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, RUN, TWO_FILES, FirstHelp
+from pairweave.pipelines.options.text_options import (
     SegmenterOptions,
     TranslatorName,
     TranslatorOptions,
 )
-from pairweave.pipelines.options.corpus_options import TranslatedCorpus
-from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, RUN, TWO_FILES, FirstHelp
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions

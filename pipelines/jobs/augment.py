@@ -7,7 +7,7 @@ import apache_beam as beam
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.jobs.screened_rows import screened_rows
-from pairweave.pipelines.options.base import TranslatorOptions
+from pairweave.pipelines.options.text_options import TranslatorOptions
 from pairweave.pipelines.parts.aligner_parts import ALIGNER, SECOND_ALIGNER
 from pairweave.pipelines.parts.excluded_pairs import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK

@@ -15,7 +15,7 @@ from pairweave.pipelines.aligners.aligner_options import AlignerSettings
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs.screened_rows import screened_rows
-from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
+from pairweave.pipelines.options.text_options import SegmenterOptions, TranslatorOptions
 from pairweave.pipelines.parts.aligner_parts import ALIGNER
 from pairweave.pipelines.parts.excluded_pairs import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK

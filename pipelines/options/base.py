@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar, Literal, get_args
 import pydantic
 from pydantic import Field
 
-from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
 from pairweave.transforms.config import Config, Seed
@@ -28,7 +27,6 @@ from pairweave.transforms.option_marks import (
     UNSAID,
     gives_pairs,
     in_short,
-    listed_before,
     marked,
     not_at_night,
     not_in_steps,
@@ -38,7 +36,6 @@ from pairweave.transforms.option_places import (
     FILES,
     OUTPUT_DIRECTORY,
     SUBWORDS,
-    TRANSLATOR,
     Metavar,
 )
 from pairweave.transforms.option_values import has_form
@@ -238,48 +235,6 @@ class TrainedTokenOptions(FitSettings):
     )
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
-    )
-
-
-class SegmenterOptions(Options):
-    """Words in scripts without spaces."""
-
-    segmenter: Literal["auto", "dictionary", "none"] = Field(
-        "auto",
-        description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, from "
-        "the dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each "
-        "character is a word; auto, dictionary if the input is in such a language",
-        json_schema_extra=AGREES,
-    )
-
-    @property
-    def segmented(self) -> tuple[str, ...]:
-        """Return the sides of a pair whose word boundaries matter."""
-        return ("source", "target")
-
-
-TranslatorName = Annotated[
-    Annotated[
-        str,
-        has_form(
-            "(ctranslate2|transformers):.+",
-            "ctranslate2:DIR, transformers:DIR or transformers:OWNER/NAME",
-        ),
-    ]
-    | None,
-    TRANSLATOR,
-]
-"""A translator by its backend and its place (`models.translators.translator.parse_translator`)."""
-
-
-class TranslatorOptions(TranslationOptions, Options):
-    """Translation of sources without a translation in the input."""
-
-    translator: TranslatorName = Field(
-        None,
-        description="translator of sources without a translation: ctranslate2:DIR, "
-        "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
-        json_schema_extra=listed_before("translator_revision"),
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from pairweave.pipelines.aligners.token_choice import screen_tokens
-from pairweave.pipelines.options.base import PlannedOptions, SegmenterOptions
+from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.pipelines.options.text_options import SegmenterOptions
 from pairweave.pipelines.parts.aligner_parts import ALIGNER
 from pairweave.pipelines.parts.part import Part, Planning, Settled, files_facts
 from pairweave.transforms.config import pick

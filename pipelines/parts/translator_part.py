@@ -3,7 +3,7 @@
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
-from pairweave.pipelines.options.base import TranslatorOptions
+from pairweave.pipelines.options.text_options import TranslatorOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.option_values import refuse_given

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
-from pairweave.pipelines.options.base import Options, SegmenterOptions
+from pairweave.pipelines.options.base import Options
+from pairweave.pipelines.options.text_options import SegmenterOptions
 from pairweave.transforms.option_places import FILE_OF_LAUNCHER, FINISHED_RUNS, Metavar
 from pairweave.transforms.option_values import has_form
 from pairweave.transforms.streaming.stream_options import StreamConfig

@@ -6,11 +6,9 @@ import pytest
 
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
-from pairweave.pipelines.options.base import (
-    RowJobOptions,
-    TranslatorOptions,
-)
+from pairweave.pipelines.options.base import RowJobOptions
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
+from pairweave.pipelines.options.text_options import TranslatorOptions
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.option_marks import reasons_of
 from tests import check_tagged

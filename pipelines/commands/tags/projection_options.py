@@ -6,8 +6,9 @@ from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.given import AttentionOptions
-from pairweave.pipelines.options.base import Language, Patterns, SegmenterOptions
+from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, FirstHelp
+from pairweave.pipelines.options.text_options import SegmenterOptions
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES, OUTPUT
 

@@ -12,8 +12,9 @@ from pairweave.models.translators.shard_translation import translate_or_reject
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
+from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
+from pairweave.pipelines.options.text_options import TranslatorOptions
 from pairweave.pipelines.parts.part import Planning
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.steps.steps import MapWholeShards
