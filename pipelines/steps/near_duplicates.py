@@ -21,7 +21,8 @@ from pairweave.transforms.filtering.scored_shards import Place
 arrow_coder.register()
 
 Numbers = beam.PCollection[int]
-Part = tuple[int, pa.Table]
+Keyed = tuple[int, pa.Table]
+"""A table, after the number of the partition or shard that it goes to."""
 
 PART_ROWS = 1 << 18
 """Number of rows of a partition that are processed together."""
@@ -55,26 +56,26 @@ class FindNearCopies(beam.PTransform[Numbers, Numbers]):
         copies = (
             pairs
             | "Meet" >> beam.GroupByKey()
-            | "Compare" >> beam.FlatMap(compare).with_output_types(Part)
+            | "Compare" >> beam.FlatMap(compare).with_output_types(Keyed)
         )
         write = beam.Map(write_copies, self._place).with_output_types(int)
         return copies | "Back" >> beam.GroupByKey() | "Write" >> write
 
 
-def keys_of(number: int, place: Place, shards: int, waited: Iterable[int]) -> Iterator[Part]:  # noqa: ARG001 - waited for
+def keys_of(number: int, place: Place, shards: int, waited: Iterable[int]) -> Iterator[Keyed]:  # noqa: ARG001 - waited for
     """Yield the keys of a shard by partition."""
     keys, _ = scored_shards.read_signatures(place, number)
     yield from near_duplicates.key_tables(keys, number, shards).items()
 
 
-def buckets_of(element: tuple[int, Iterable[pa.Table]]) -> Iterator[Part]:
+def buckets_of(element: tuple[int, Iterable[pa.Table]]) -> Iterator[Keyed]:
     """Yield the keys of a partition that several pairs have, by shard."""
     yield from near_duplicates.repeated_keys(list(element[1])).items()
 
 
 def candidates_of(
     element: tuple[int, Iterable[pa.Table]], place: Place, shards: int
-) -> Iterator[Part]:
+) -> Iterator[Keyed]:
     """Yield the pairs of a shard that share a bucket with others, by partition."""
     number, parts = element
     repeated = np.concatenate([part.column("key").to_numpy() for part in parts])
@@ -84,7 +85,7 @@ def candidates_of(
     yield from by_partition.items()
 
 
-def copies_in(element: tuple[int, Iterable[pa.Table]], threshold: float) -> Iterator[Part]:
+def copies_in(element: tuple[int, Iterable[pa.Table]], threshold: float) -> Iterator[Keyed]:
     """Yield the near-duplicates in the buckets of a partition, by shard."""
     leaders: list[pa.Table] = []
     for rows in _parts(element[1]):
