@@ -180,13 +180,11 @@ def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
         return f"{name} must be some of {', '.join(_choices(field.annotation))}, got none"
     if problem["type"] == "string_pattern_mismatch":
         return f"{name} must be {field.description}, got {value!r}"
-    if problem["type"] == "form":
+    if problem["type"] == "form":  # of `option_values.has_form`
         context = problem["ctx"]
         return f"{name} must be {context['expected']}, got {value!r}{context['advice']}"
     if problem["type"] == "value_error":
         return f"{name} {problem['ctx']['error']}, got {value!r}"
-    if problem["type"] == "form":  # of `option_values.has_form`
-        return f"{name} {problem['msg']}, got {value!r}"
     if problem["type"] == "tuple_type":
         return f"{name} must be a tuple, got {value!r}"
     expected = [_KINDS_OF_NUMBERS.get(problem["type"], ""), _range(field)]
