@@ -1,24 +1,24 @@
 """Write the pages of the reference from the code: options, columns, counters, formats, API."""
 
 import dataclasses
-import importlib
 import inspect
 import re
 import typing
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from unittest import mock
 
 import pyarrow as pa
 from pydantic.fields import FieldInfo
 
 import pairweave
 from pairweave import plugins
-from pairweave.pipelines import cli
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
-from pairweave.pipelines.commands.evaluate import evaluate_command
-from pairweave.pipelines.commands.tags import tags_command
+from pairweave.pipelines.command_line.command_table import (
+    COMMANDS,
+    JOBS,
+    SUBCOMMANDS,
+    job_options,
+)
+from pairweave.pipelines.commands import completion
 from pairweave.pipelines.options import base
 from pairweave.transforms import rejects, schemas, screen
 from pairweave.transforms.counts import counters, histograms
@@ -61,47 +61,15 @@ def write(folder: Path) -> None:
 
 def option_models() -> dict[str, tuple[type[base.Options], str]]:
     """Return the option model of every command and subcommand, and what it does, by its words."""
+    functions = completion.functions()
     models = {}
-    for name, command in cli.COMMANDS.items():
-        if command.options:
-            module, _, model = command.options.partition(":")
-            models[name] = getattr(importlib.import_module(module), model), command.about
-        elif name not in _KINDS:
-            models[name] = _parsed_model(name)
-    for name, kinds in _KINDS.items():
-        models |= {f"{name} {kind}": _parsed_model(name, kind) for kind in kinds}
+    for name, command in (COMMANDS | SUBCOMMANDS).items():
+        if name in JOBS:
+            models[name] = job_options(name), command.about
+        elif name in functions:
+            first = functions[name][0]
+            models[name] = first.model(name), first.about(name)
     return models
-
-
-_KINDS = {
-    "tags": tuple(tags_command.SUBCOMMANDS),
-    "evaluate": tuple(
-        dict.fromkeys(re.findall(r"^  (\w+) ", evaluate_command.USAGE, re.MULTILINE))
-    ),
-    "refresh": SUBCOMMANDS["refresh"],
-}
-"""The subcommands of commands that have some."""
-
-
-class _ParsedError(Exception):
-    """A command has come to the point where it reads its options."""
-
-
-def _parsed_model(*words: str) -> tuple[type[base.Options], str]:
-    """Return the model by which a command reads its options; they are not read."""
-
-    def stop(
-        model: type[base.Options], _prog: str, about: str, _arguments: object, *, beam: bool
-    ) -> typing.NoReturn:
-        raise _ParsedError(model, about, beam)
-
-    module = importlib.import_module(cli.COMMANDS[words[0]].module)
-    with mock.patch.object(flags, "parse", stop):
-        try:
-            module.main(words[0], list(words[1:]))
-        except _ParsedError as parsed:
-            return parsed.args[0], parsed.args[1]
-    raise AssertionError(f"pairweave {' '.join(words)} reads no options")
 
 
 def options_index() -> str:
@@ -120,7 +88,7 @@ def options_page(name: str, model: type[base.Options], about: str) -> str:
         (f"`--{option}`", _values(field), _default(field), field.description or "")
         for option, field in model.model_fields.items()
     ]
-    keys = " Every option is also a key of the YAML file." * (name in cli.JOBS)
+    keys = " Every option is also a key of the YAML file." * (name in JOBS)
     return _page(
         f"Options of {name}",
         f"`pairweave {name}`: {about}.{keys}",

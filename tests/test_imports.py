@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import pairweave
-from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.commands.tags.tags_command import SUBCOMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS
 
 PROJECT = Path(__file__).parents[1]
 ROOT = Path(pairweave.__file__).parent

@@ -22,7 +22,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config
 
@@ -31,10 +31,23 @@ BEAM_OPTIONS = "beam_options"
 
 
 class CommandFunction:
-    """A command that is called with its name and its command line, and returns its exit status."""
+    """A command that is called with its name and its command line, and returns its exit status.
 
-    def __init__(self, run: Callable[..., int], about: str, *, beam: bool) -> None:
+    Attributes:
+        run: The function.
+        forms: This command, and its other form if it has one.
+    """
+
+    def __init__(
+        self,
+        run: Callable[..., int],
+        about: str,
+        *,
+        beam: bool,
+        other_form: "CommandFunction | None",
+    ) -> None:
         self.run, self._about, self._beam = run, about, beam
+        self.forms = (self,) if other_form is None else (self, other_form)
         parameters = dict(inspect.signature(run).parameters)
         self._takes_beam_options = parameters.pop(BEAM_OPTIONS, None) is not None
         kinds = {name: parameter.annotation for name, parameter in parameters.items()}
@@ -47,6 +60,11 @@ class CommandFunction:
         Raises:
             ConfigError: The command line is wrong.
         """
+        flags_given = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+        for other in self.forms[1:]:
+            fields = other.model(name).model_fields
+            if flags_given & {f"--{word}" for word in fields if fields[word].is_required()}:
+                return other(name, arguments)
         return self.run(**self.read(name, arguments))
 
     def read(self, name: str, arguments: Sequence[str]) -> dict[str, Any]:
@@ -59,12 +77,20 @@ class CommandFunction:
         Raises:
             ConfigError: The command line is wrong.
         """
-        about = self._about or COMMANDS[name].about
-        model = self.model(name)
-        options, extra = flags.parse(model, f"pairweave {name}", about, arguments, beam=self._beam)
+        options, extra = flags.parse(
+            self.model(name),
+            f"pairweave {name}",
+            self.about(name),
+            arguments,
+            beam=self._beam,
+        )
         values = {word: getattr(options, word) for word in self._single}
         values |= {word: _part(options, kind) for word, kind in self._blocks.items()}
         return {**values, BEAM_OPTIONS: extra} if self._takes_beam_options else values
+
+    def about(self, name: str) -> str:
+        """Return what the command of this name does, in one line."""
+        return self._about or (COMMANDS | SUBCOMMANDS)[name].about
 
     def model(self, name: str) -> type[Options]:
         """Return the model of the options of a command of this name."""
@@ -89,15 +115,17 @@ class CommandFunction:
 
 
 def command(
-    about: str = "", *, beam: bool = False
+    about: str = "", *, beam: bool = False, other_form: CommandFunction | None = None
 ) -> Callable[[Callable[..., int]], CommandFunction]:
     """Make a command of a function.
 
     Args:
         about: One-line description, for ``--help``; "" for that in the table of commands.
         beam: Whether options of Beam may follow; the parameter ``beam_options`` gets them.
+        other_form: The same command with other options, which is run where one of its required
+            flags is given.
     """
-    return lambda run: CommandFunction(run, about, beam=beam)
+    return lambda run: CommandFunction(run, about, beam=beam, other_form=other_form)
 
 
 def _part(options: Options, kind: type[Config]) -> Config:

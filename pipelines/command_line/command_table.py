@@ -1,4 +1,4 @@
-"""The commands of the program: a line for each, with the place of its options.
+"""The commands and subcommands of the program: a line for each, with the place of its options.
 
 It imports none of their modules, nor pydantic, so that a wrong name or ``--version`` costs little.
 """
@@ -17,7 +17,8 @@ class Command(NamedTuple):
     """A job or another command of the command line.
 
     Attributes:
-        place: The module with ``main(prog, arguments)``, in this package.
+        place: The module and the function that is called with the command's name and the words
+            after it, ``module:function``; without the function, ``main``.
         about: A line on what the command does.
         place_of_options: The module and the class of a job's options, ``module:Class``. Its help is
             written from them alone, since the job's own module takes seconds to import.
@@ -31,13 +32,18 @@ class Command(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Return the full name of the module with ``main``."""
-        return f"{_PACKAGE}.{self.place}"
+        """Return the full name of the module with the function."""
+        return f"{_PACKAGE}.{self.place.partition(':')[0]}"
 
     @property
     def options(self) -> str:
         """Return the full name of the module and the class of a job's options; "" without them."""
         return self.place_of_options and f"{_PACKAGE}.{self.place_of_options}"
+
+    def load(self) -> Any:  # noqa: ANN401 - a function, or a `CommandFunction`
+        """Return the function; importing its module can take seconds."""
+        function = self.place.partition(":")[2] or "main"
+        return getattr(importlib.import_module(self.module), function)
 
 
 COMMANDS = {
@@ -86,10 +92,10 @@ COMMANDS = {
         "commands.projection_fit",
         "fit a linear map between the languages of an encoder, for filter",
     ),
-    "symmetrize": Command("commands.links_commands", "combine two directions of links"),
-    "phrases": Command("commands.links_commands", "list the phrase pairs of links"),
-    "tags": Command("commands.tags.tags_command", "learn, encode, decode and project tags"),
-    "evaluate": Command("commands.evaluate.evaluate_command", "measure results against gold data"),
+    "symmetrize": Command("commands.links_commands:symmetrize", "combine two directions of links"),
+    "phrases": Command("commands.links_commands:phrases", "list the phrase pairs of links"),
+    "tags": Command("command_line.subcommands:run", "learn, encode, decode and project tags"),
+    "evaluate": Command("command_line.subcommands:run", "measure results against gold data"),
     "ablate": Command(
         "commands.ablate",
         "train a small translation model on each variant of the data, and compare them",
@@ -155,11 +161,87 @@ UNSUPERVISED = frozenset({"cluster"})
 JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)
 """The commands with options of a job."""
 
+_EVALUATE = "commands.evaluate.evaluate_command"
+_TAGS = "commands.tags"
+_TABLE = "commands.refresh.table_commands"
+
 SUBCOMMANDS = {
-    "refresh": ("status", "history", "verify", "takedown", "vacuum", "compact", "export"),
-    "run": (),
+    "tags encode": Command(f"{_TAGS}.tags_encode", "turn real tags into symbols, with a table"),
+    "tags decode": Command(
+        f"{_TAGS}.tags_decode", "turn symbols back into tags, and repair a model's mistakes"
+    ),
+    "tags vocabulary": Command(f"{_TAGS}.tags_vocabulary", "add symbols to subword models"),
+    "tags profile": Command(f"{_TAGS}.tags_profile", "learn the shapes of tags from tagged text"),
+    "tags agree": Command(
+        f"{_TAGS}.tags_agree", "keep the lines whose tags agree in several languages"
+    ),
+    "tags project": Command(f"{_TAGS}.tags_project", "put a source's tags onto its translation"),
+    "tags fit_projection": Command(
+        f"{_TAGS}.tags_fit_projection",
+        "learn from tagged translations where project should put tags",
+    ),
+    "evaluate links": Command(
+        f"{_EVALUATE}:links",
+        "alignment error rate, precision and recall of links (Och and Ney 2003)",
+    ),
+    "evaluate aligners": Command(
+        "commands.evaluate.evaluate_aligners",
+        "error rate and speed of several aligners on one gold set",
+    ),
+    "evaluate sentences": Command(
+        f"{_EVALUATE}:sentences",
+        "strict and lax precision, recall and F1 of sentence alignments, as vecalign's scorer "
+        "defines them (Thompson and Koehn 2019)",
+    ),
+    "evaluate suggestions": Command(
+        f"{_EVALUATE}:suggestions",
+        "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
+        "how far examples are from a golden set's",
+    ),
+    "evaluate tags": Command(
+        "commands.evaluate.evaluate_tags",
+        "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), similarity of trees "
+        "(Zhang and Shasha 1989), F1 over tagged words (Ryu et al. 2022), positions of tags "
+        "(Zenkel et al. 2021), flagrant failures (Hanneman and Dinu 2020)",
+    ),
+    "evaluate judgements": Command(
+        "commands.evaluate.evaluate_tags:judgements",
+        "draw a sheet of tags for people to judge, or summarize what several judges said "
+        "(Hanneman and Dinu 2020, sections 3.2 and 6.4)",
+    ),
+    "refresh status": Command(f"{_TABLE}:status", "show what a table holds"),
+    "refresh history": Command(f"{_TABLE}:history", "list the nights of a table"),
+    "refresh verify": Command(
+        f"{_TABLE}:verify_table",
+        "check the files of a table by their hashes, its rows by their provenance, and its nights",
+    ),
+    "refresh takedown": Command(
+        f"{_TABLE}:takedown", "remove pairs by id or text, without reading any input file"
+    ),
+    "refresh vacuum": Command(
+        f"{_TABLE}:vacuum_table", "delete files that no version within the retention has"
+    ),
+    "refresh compact": Command(
+        f"{_TABLE}:compact_table",
+        "join the small files of a table, in one version that changes no row",
+    ),
+    "refresh export": Command(
+        f"{_TABLE}:export_table",
+        "write a version as plain Parquet shards, corpora mixed by weight and temperature",
+    ),
 }
-"""The subcommands of each command of `JOBS` that takes words or keys besides its options."""
+"""The subcommands, as they are typed."""
+
+
+def words_after(name: str) -> tuple[str, ...]:
+    """Return the subcommands of a command, without its own name.
+
+    >>> words_after("refresh")[:2], words_after("augment")
+    (('status', 'history'), ())
+    """
+    parts = (words.partition(" ") for words in SUBCOMMANDS)
+    return tuple(word for command, _, word in parts if command == name)
+
 
 CONTINUED = JOBS - {"try"} | {"ablate"}
 """The commands that continue after an interruption when they are run again."""

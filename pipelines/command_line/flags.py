@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import pydantic
 
 from pairweave.pipelines.command_line import mistaken_paths, outputs, plugin_help
-from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS, options_of
+from pairweave.pipelines.command_line.command_table import COMMANDS, options_of, words_after
 from pairweave.pipelines.options.base import (
     InputOptions,
     Options,
@@ -304,7 +304,7 @@ def _subcommands(prog: str) -> str:
     >>> _subcommands("pairweave augment")
     ''
     """
-    names = SUBCOMMANDS.get(prog.removeprefix("pairweave "), ())
+    names = words_after(prog.removeprefix("pairweave "))
     return f"Subcommands: {', '.join(names)}; see {prog} SUBCOMMAND --help. " if names else ""
 
 

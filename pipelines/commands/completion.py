@@ -1,16 +1,12 @@
 """The command ``completion``: prints a script that completes commands and options in a shell."""
 
 import functools
-import importlib
 import sys
 from typing import Annotated, Literal
 
 from pairweave.pipelines.command_line import command_table
 from pairweave.pipelines.command_line.command_function import CommandFunction, command
-from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.commands import links_commands
-from pairweave.pipelines.commands.evaluate import evaluate_command
-from pairweave.pipelines.commands.tags import tags_command
+from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS, words_after
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import verbosity
 from pairweave.transforms.option_marks import mark_of
@@ -54,33 +50,18 @@ def main(
 
 @functools.cache
 def functions() -> dict[str, tuple[CommandFunction, ...]]:
-    """Return the functions of commands and subcommands, except jobs and subcommands on tables."""
-    mains = {
-        name: getattr(importlib.import_module(command.module), "main", None)
-        for name, command in COMMANDS.items()
+    """Return the functions of commands and subcommands that have options, except jobs."""
+    loaded = {
+        name: command.load()
+        for name, command in (COMMANDS | SUBCOMMANDS).items()
         if name not in command_table.JOBS
     }
-    of_commands = {name: (main,) for name, main in mains.items() if type(main) is CommandFunction}
-    links = {name: (function,) for name, function in links_commands.FUNCTIONS.items()}
-    tags = {
-        f"tags {name}": (importlib.import_module(command.module).main,)
-        for name, command in tags_command.SUBCOMMANDS.items()
-    }
-    kinds: dict[str, tuple[CommandFunction, ...]] = {
-        f"evaluate {kind}": (function,) for kind, function in evaluate_command.FUNCTIONS.items()
-    }
-    kinds["evaluate suggestions"] += (evaluate_command.suggestion_examples,)
-    return {**of_commands, **links, **tags, **kinds}
+    return {name: each.forms for name, each in loaded.items() if isinstance(each, CommandFunction)}
 
 
 def subcommands() -> dict[str, tuple[str, ...]]:
     """Return the words that may follow each command that has subcommands."""
-    words_of = {name: words for name, words in command_table.SUBCOMMANDS.items() if words}
-    for name in functions():
-        command, _, word = name.partition(" ")
-        if word:
-            words_of[command] = (*words_of.get(command, ()), word)
-    return words_of
+    return {name: words for name in COMMANDS if (words := words_after(name))}
 
 
 def options_of(name: str) -> list[str]:

@@ -1,7 +1,6 @@
 """The commands ``symmetrize`` and ``phrases``, which read Pharaoh files and print text."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,27 +11,21 @@ from pairweave.transforms.option_places import FILE
 from pairweave.transforms.storage import files
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run one of the commands from its command line."""
-    status = FUNCTIONS[name](name, arguments)
-    sys.stdout.buffer.flush()
-    return status
-
-
 @command()
-def _symmetrize(
+def symmetrize(
     forward: Annotated[str, FILE, "Pharaoh links, one direction"],
     reverse: Annotated[str, FILE, "Pharaoh links, the other direction, also as source-target"],
     *,
     config: SymmetrizeConfig,
 ) -> int:
+    """Print the combined links."""
     paths = files.on_disk(forward), files.on_disk(reverse)
     symmetrize_files(*paths, config.heuristic, sys.stdout.buffer)
     return 0
 
 
 @command()
-def _phrases(
+def phrases(
     links: Annotated[str, FILE, "Pharaoh links"],
     *,
     limits: PhraseOptions,
@@ -46,6 +39,7 @@ def _phrases(
         str | None, FILE, "the target sentences, words separated by spaces"
     ] = None,
 ) -> int:
+    """Print the phrase pairs."""
     phrase_files(
         files.on_disk(links),
         limits.max_words,
@@ -59,6 +53,3 @@ def _phrases(
 
 def _path(name: str | None) -> Path | None:
     return None if name is None else files.on_disk(name)
-
-
-FUNCTIONS = {"symmetrize": _symmetrize, "phrases": _phrases}

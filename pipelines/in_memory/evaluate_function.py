@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic.fields import FieldInfo
 
+from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.in_memory.keyword_options import (
     in_python,
     keywords_of_kinds,
@@ -16,7 +17,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
     require_known,
     with_keywords,
 )
-from pairweave.pipelines.in_memory.text_functions import of_commands, printed_by, write_lines
+from pairweave.pipelines.in_memory.text_functions import printed_by, write_lines
 from pairweave.transforms.errors import ConfigError
 
 Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
@@ -24,9 +25,8 @@ Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
 
 EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
 
-_FUNCTIONS = of_commands("evaluate.evaluate_command", "FUNCTIONS")
 _KINDS: Mapping[str, Mapping[str, FieldInfo]] = {
-    kind: _FUNCTIONS[kind].model(f"evaluate {kind}").model_fields
+    kind: SUBCOMMANDS[f"evaluate {kind}"].load().model(f"evaluate {kind}").model_fields
     for kind in get_args(EvaluatedKind)
 }
 """The options of each kind."""
@@ -73,9 +73,9 @@ def evaluate(
     _require_of_kind(kind, [*list(given)[2:], *options])
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
         paths = {name: _file(lines, Path(directory, name)) for name, lines in given.items()}
-        first = kind, paths.pop("hypothesis"), paths.pop("gold")
+        first = paths.pop("hypothesis"), paths.pop("gold")
         with in_python("evaluate", directory):
-            printed = printed_by("evaluate.evaluate_command", kind, {**options, **paths}, first)
+            printed = printed_by(f"evaluate {kind}", {**options, **paths}, first)
     figures: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
     return figures
 

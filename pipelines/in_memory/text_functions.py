@@ -1,6 +1,5 @@
 """The functions on texts and links: symmetrize, project tags."""
 
-import importlib
 import io
 import json
 import os
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.in_memory.keyword_options import (
     in_python,
     keywords_of_kinds,
@@ -19,6 +19,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
     require_known,
     with_keywords,
 )
+from pairweave.pipelines.job_options.projection_options import TagsProjectOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError
@@ -29,14 +30,7 @@ LinksLike: TypeAlias = Iterable[str | Sequence[tuple[int, int]]]
 """For each sentence, Pharaoh text (``0-0 1-2``) or pairs of word numbers from 0."""
 
 
-def of_commands(module: str, name: str) -> Any:  # noqa: ANN401
-    """Return a name from a module of commands, which functions may import by name only."""
-    return getattr(importlib.import_module(f"pairweave.pipelines.commands.{module}"), name)
-
-
-_PROJECTED = keywords_of_kinds(
-    {"project": of_commands("tags.projection_options", "TagsProjectOptions").model_fields}
-)
+_PROJECTED = keywords_of_kinds({"project": TagsProjectOptions.model_fields})
 _OF_FILES = ("source_input", "target_input", "output", "confidence")
 _FILES = {"sources": "source_input", "translations": "target_input", "links": "links"}
 """The option of the command that names the file of each argument."""
@@ -115,7 +109,7 @@ def project_tags(
         if sure:
             options["confidence"] = str(Path(directory, "confidence"))
         with in_python("project_tags", directory):
-            printed_by("tags.tags_project", "tags project", options)
+            printed_by("tags project", options)
         lines = Path(options["output"]).read_text(encoding="utf-8").split("\n")[:-1]
         confidences: list[list[float] | None] = [None] * len(lines)
         if sure:
@@ -128,8 +122,8 @@ def project_tags(
     return pa.table(columns)
 
 
-def printed_by(module: str, name: str, options: dict[str, Any], first: Sequence[str] = ()) -> str:
-    """Run a command with options as flags; return what it prints."""
+def printed_by(name: str, options: dict[str, Any], first: Sequence[str] = ()) -> str:
+    """Run a subcommand with options as flags; return what it prints."""
     words = list(first)
     for option, value in options.items():
         if value is None:  # the same as an option that is not given
@@ -138,7 +132,7 @@ def printed_by(module: str, name: str, options: dict[str, Any], first: Sequence[
         words += [f"--{option}", *map(_word, values)]
     said: list[str] = []
     with terminal.saying_to(said.append):
-        of_commands(module, "main")(name, words)
+        SUBCOMMANDS[name].load()(name, words)
     return "\n".join(said)
 
 

@@ -124,7 +124,7 @@ class Outcome:
     signature: str
 
 
-@command("error rate and speed of several aligners on one gold set")
+@command()
 def main(*, options: EvaluateAlignersOptions) -> int:
     """Run the command from its command line."""
     aligner_names = [read_name(text) for text in options.aligners or ("hmm",)]

@@ -1,18 +1,14 @@
-"""The command ``evaluate``: scores results against gold data."""
+"""Subcommands of ``evaluate`` that score links, sentence alignments and suggestions."""
 
-import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.evaluate import evaluate_aligners, evaluate_tags
 from pairweave.pipelines.commands.evaluate.compared_systems import Baseline, tests_against
 from pairweave.pipelines.commands.evaluate.evaluate_aligners import OneBased
 from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.example_metrics import (
     Comparison,
     has_files,
@@ -30,59 +26,23 @@ from pairweave.transforms.option_places import FILE, FILES, FILES_BY_PREFIX, RUN
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 
-USAGE = """usage: pairweave evaluate KIND ARGUMENTS [--option value ...]
 
-  links HYPOTHESIS GOLD             AER, precision and recall of word links
-  aligners --pairs FILE --gold GOLD --aligners NAME ...
-                                    the same for several aligners, with their speed
-  sentences HYPOTHESIS GOLD         precision, recall and F1 of sentence alignments
-  suggestions HYPOTHESIS GOLD ... --target_lang TAG
-                                    sacreBLEU and exact match of suggestions
-  suggestions --data RUN --golden PREFIX
-                                    how far masks are from those of a golden set
-  tags HYPOTHESIS REFERENCE         accuracy, F1 and failures of tags in translations
-  judgements --sample RUN --output SHEET
-                                    a sheet of tags for people to judge
-  judgements --sheets SHEET ...     what they found, and how far they agree
-
-pairweave evaluate KIND --help lists the options of one kind.
-"""
-
-
-def main(_name: str, arguments: Sequence[str]) -> int:
-    """Run the command from its command line."""
-    if not arguments or arguments[0] in ("-h", "--help"):
-        sys.stdout.write(USAGE)
-        return 0 if arguments else 2
-    kind, *words = arguments
-    if kind not in FUNCTIONS:
-        names = ", ".join(f"evaluate {name}" for name in FUNCTIONS)
-        raise ConfigError(f"cannot evaluate {kind!r}; choose from: {names}")
-    function = FUNCTIONS[kind]
-    if kind == "suggestions":
-        gives_data = any(word.partition("=")[0] in ("--data", "--golden") for word in words)
-        function = suggestion_examples if gives_data else function
-    return function(f"evaluate {kind}", words)
-
-
-@command("alignment error rate, precision and recall of links (Och and Ney 2003)")
-def _links(
+@command()
+def links(
     hypothesis: Annotated[str, FILE, "Pharaoh links to judge"],
     gold: Annotated[str, FILE, "gold links: i-j sure, ipj possible"],
     *,
     one_based: OneBased = False,
 ) -> int:
+    """Compare word links with gold links."""
     scores = evaluate_links(files.on_disk(hypothesis), files.on_disk(gold), one_based)
     if scores.warning is not None:
         terminal.warn(f"warning: {gold}: {scores.warning}")
     return _say(scores.render())
 
 
-@command(
-    "strict and lax precision, recall and F1 of sentence alignments, as vecalign's scorer defines "
-    "them (Thompson and Koehn 2019)"
-)
-def _sentences(
+@command()
+def sentences(
     hypothesis: Annotated[
         str,
         FILE,
@@ -90,32 +50,8 @@ def _sentences(
     ],
     gold: Annotated[str, FILE, "gold beads of the same number of documents, in the same form"],
 ) -> int:
+    """Compare sentence alignments with gold ones."""
     return _say(evaluate_sentences(hypothesis, gold).render())
-
-
-@command(
-    "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
-    "how far examples are from a golden set's"
-)
-def _suggestions(
-    hypothesis: Annotated[str, FILE, "suggestions to judge, one per line"],
-    gold: Annotated[
-        Patterns,
-        FILES,
-        Field(min_length=1),
-        "gold suggestions, line by line; several files are several references",
-    ],
-    *,
-    target_lang: Annotated[
-        Language, "language of the suggestions; sacreBLEU cuts Chinese into characters"
-    ],
-    baseline: Baseline = None,
-    significance: Significance,
-) -> int:
-    if not tests_against(baseline, significance):
-        return _say(evaluate_suggestions(hypothesis, gold, target_lang).render())
-    compared = compare_suggestions(hypothesis, gold, target_lang, baseline, significance)
-    return _say(compared.render())
 
 
 @command("how far suggestion examples are from a golden set's (Jensen-Shannon distances)")
@@ -150,16 +86,29 @@ def suggestion_examples(
     return _say(Comparison(profiles, profile_files(golden, target_lang)).render())
 
 
+@command(other_form=suggestion_examples)
+def suggestions(
+    hypothesis: Annotated[str, FILE, "suggestions to judge, one per line"],
+    gold: Annotated[
+        Patterns,
+        FILES,
+        Field(min_length=1),
+        "gold suggestions, line by line; several files are several references",
+    ],
+    *,
+    target_lang: Annotated[
+        Language, "language of the suggestions; sacreBLEU cuts Chinese into characters"
+    ],
+    baseline: Baseline = None,
+    significance: Significance,
+) -> int:
+    """Compare suggestions with gold ones."""
+    if not tests_against(baseline, significance):
+        return _say(evaluate_suggestions(hypothesis, gold, target_lang).render())
+    compared = compare_suggestions(hypothesis, gold, target_lang, baseline, significance)
+    return _say(compared.render())
+
+
 def _say(text: str) -> int:
     terminal.say(text)
     return 0
-
-
-FUNCTIONS = {
-    "links": _links,
-    "aligners": evaluate_aligners.main,
-    "sentences": _sentences,
-    "suggestions": _suggestions,
-    "tags": evaluate_tags.main,
-    "judgements": evaluate_tags.judgements,
-}

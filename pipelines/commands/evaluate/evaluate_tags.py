@@ -32,11 +32,7 @@ from pairweave.transforms.storage.whole_files import require_outputs_apart, writ
 from pairweave.transforms.text.iso_languages import primary_tag
 
 
-@command(
-    "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), similarity of trees (Zhang "
-    "and Shasha 1989), F1 over tagged words (Ryu et al. 2022), positions of tags (Zenkel et al. "
-    "2021), flagrant failures (Hanneman and Dinu 2020)"
-)
+@command()
 def main(
     hypothesis: Annotated[str, FILE, "outputs with tags: text, line by line, or LXM .json"],
     reference: Annotated[str, FILE, "references with tags, in the same form"],
@@ -99,10 +95,7 @@ def main(
     return 0
 
 
-@command(
-    "draw a sheet of tags for people to judge, or summarize what several judges said "
-    "(Hanneman and Dinu 2020, sections 3.2 and 6.4)"
-)
+@command()
 def judgements(
     *,
     sample: Annotated[

@@ -1,13 +1,12 @@
 """The command ``refresh``: brings versioned tables up to date, or looks after them."""
 
 import contextlib
-import importlib
 import itertools
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from pairweave.pipelines.command_line import flags, outputs
-from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
+from pairweave.pipelines.command_line import flags, outputs, subcommands
+from pairweave.pipelines.command_line.command_table import words_after
 from pairweave.pipelines.engines import engine_flags
 from pairweave.pipelines.options.named_files import files_read
 from pairweave.pipelines.process import interrupt, monitoring, terminal
@@ -37,9 +36,8 @@ GATE_FAILED = 4
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a night, or a subcommand on a table."""
-    if arguments and arguments[0] in SUBCOMMANDS[name]:
-        module = importlib.import_module("pairweave.pipelines.commands.refresh.table_commands")
-        return int(module.main(f"{name} {arguments[0]}", arguments[1:]))
+    if arguments and arguments[0] in words_after(name):
+        return subcommands.run(name, arguments)
     path, rest = flags.take_config(name, arguments, once=False)
     options, extra = flags.parse_command(RefreshOptions, name, rest)
     if path is None:

@@ -1,13 +1,14 @@
 """The subcommands of ``refresh`` on a table, such as ``status`` and ``vacuum``."""
 
+import functools
 import itertools
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import Field
 
-from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.command_line.command_function import CommandFunction, command
 from pairweave.pipelines.options.base import Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
@@ -22,25 +23,31 @@ from pairweave.transforms.filtering.mixture import Mixture, read_weights
 from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE, Metavar
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run a subcommand; ``name`` is as typed, such as ``refresh status``."""
-    table_place.require_delta()
-    subcommand = RUNS[name.partition(" ")[2]]
-    options = subcommand.read(name, arguments)
-    table_place.require_place(options["table"])
-    return subcommand.run(**options)
+def _table_command(run: Callable[..., int]) -> CommandFunction:
+    """Make a subcommand of a function that begins with a check of its table.
+
+    Options of Beam say how a store is reached.
+    """
+
+    @functools.wraps(run)
+    def checked(*, table: str, **options: Any) -> int:  # noqa: ANN401 - values of any options
+        table_place.require_delta()
+        table_place.require_place(table)
+        return run(table, **options)
+
+    return command(beam=True)(checked)
 
 
 _Table = Annotated[str, TABLE, Field(description="the table: --output of refresh")]
 
 
-# Options of Beam say how a store is reached.
-@command("show what a table holds", beam=True)
-def _status(
+@_table_command
+def status(
     table: _Table,
     *,
     format: Annotated[Literal["text", "json"], "how to print it"] = "text",
 ) -> int:
+    """Print what a table holds."""
     record = log_seals.last_night(table)
     if format == "json":
         facts = {"night": record.night, "when": record.when, "job": record.job}
@@ -65,13 +72,14 @@ def _status_lines(table: str, record: Record) -> list[str]:
     return lines
 
 
-@command("list the nights of a table", beam=True)
-def _history(
+@_table_command
+def history(
     table: _Table,
     *,
     last: Annotated[int, Field(ge=1), "number of nights"] = 20,
     format: Annotated[Literal["text", "json"], "how to print them"] = "text",
 ) -> int:
+    """Print the nights of a table, the last one last."""
     back = records.back_from(table, records.existing(table))
     nights = [*itertools.islice(back, last)][::-1]
     if format == "json":
@@ -97,11 +105,9 @@ def _history_lines(record: Record) -> list[str]:
     return lines
 
 
-@command(
-    "check the files of a table by their hashes, its rows by their provenance, and its nights",
-    beam=True,
-)
-def _verify(table: _Table) -> int:
+@_table_command
+def verify_table(table: _Table) -> int:
+    """Check a table; print what is wrong."""
     verified = verify(table)
     for line in verified.problems:
         terminal.warn(line)
@@ -111,8 +117,8 @@ def _verify(table: _Table) -> int:
     return 1 if verified.problems else 0
 
 
-@command("delete files that no version within the retention has", beam=True)
-def _vacuum(
+@_table_command
+def vacuum_table(
     table: _Table,
     *,
     retention: Annotated[
@@ -123,6 +129,7 @@ def _vacuum(
     ] = 168.0,
     dry: Annotated[bool, "name the files, delete nothing"] = False,
 ) -> int:
+    """Delete files of a table, or name them."""
     names = vacuum(table, retention, dry=dry)
     if dry and names:
         terminal.say("\n".join(names))
@@ -130,8 +137,8 @@ def _vacuum(
     return 0
 
 
-@command("remove pairs by id or text, without reading any input file", beam=True)
-def _takedown(
+@_table_command
+def takedown(
     table: _Table,
     file: Annotated[str, FILE, "file of ids and texts, one per line, as for --takedown of a night"],
     *,
@@ -141,6 +148,7 @@ def _takedown(
         "those that have it now",
     ] = False,
 ) -> int:
+    """Remove pairs from a table."""
     removed, is_committed = forget(table, file, everywhere=everywhere)
     if is_committed:
         night = records.existing(table).night
@@ -150,21 +158,20 @@ def _takedown(
     return 0
 
 
-@command("join the small files of a table, in one version that changes no row", beam=True)
-def _compact(
+@_table_command
+def compact_table(
     table: _Table,
     *,
     rows: Annotated[int, Field(ge=1), "files with fewer rows are joined up to this size"] = 131_072,
 ) -> int:
+    """Join the small files of a table."""
     before, after = compact(table, rows)
     terminal.say(f"{before} files became {after}" if before else "there is nothing to join")
     return 0
 
 
-@command(
-    "write a version as plain Parquet shards, corpora mixed by weight and temperature", beam=True
-)
-def _export(
+@_table_command
+def export_table(
     table: _Table,
     *,
     output: Annotated[str, OUTPUT_DIRECTORY, Field(min_length=1), "directory for the shards"],
@@ -191,6 +198,7 @@ def _export(
         "file removed.txt: ids of pairs that it must forget",
     ] = None,
 ) -> int:
+    """Write a version of a table as shards."""
     from pairweave.pipelines.refresh.upkeep.mixing import export
 
     mixture = Mixture(read_weights(weights), temperature, seed)
@@ -200,14 +208,3 @@ def _export(
     for corpus, (pairs, taken) in done.items():
         terminal.say(f"{corpus}: {taken:,} of {pairs:,} pairs")
     return 0
-
-
-RUNS = {
-    "status": _status,
-    "history": _history,
-    "verify": _verify,
-    "vacuum": _vacuum,
-    "takedown": _takedown,
-    "compact": _compact,
-    "export": _export,
-}

@@ -17,7 +17,7 @@ from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
 from pairweave.pipelines.aligners.given import Given
-from pairweave.pipelines.commands.tags.projection_options import TagOptions
+from pairweave.pipelines.job_options.projection_options import TagOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import ConfigError, InputError

@@ -3,7 +3,6 @@
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.projection_options import TagsFitProjectionOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     check_links,
     read_blocks,
@@ -11,6 +10,7 @@ from pairweave.pipelines.commands.tags.tagged_blocks import (
     start_placing,
     syntax_check,
 )
+from pairweave.pipelines.job_options.projection_options import TagsFitProjectionOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.projection.known_places import KnownSegment, known_places, learn_weights

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     Placing,
     check_links,
@@ -15,6 +14,7 @@ from pairweave.pipelines.commands.tags.tagged_blocks import (
     start_placing,
     syntax_check,
 )
+from pairweave.pipelines.job_options.projection_options import TagsProjectOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import find_syntax, strip_markup

@@ -13,7 +13,6 @@ from pairweave.pipelines.command_line.command_table import COMMANDS, JOBS
 from pairweave.pipelines.commands import ablate
 from pairweave.pipelines.commands.evaluate import evaluate_command
 from pairweave.pipelines.commands.finished import stream
-from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import (
@@ -22,12 +21,13 @@ from pairweave.pipelines.job_options.pair_options import (
     FinetuneOptions,
     FitOptions,
 )
+from pairweave.pipelines.job_options.projection_options import TagsProjectOptions
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run import retry
 from pairweave.transforms.errors import ConfigError
 
-LINKS = evaluate_command.FUNCTIONS["links"].model("evaluate links")
+LINKS = evaluate_command.links.model("evaluate links")
 
 
 def parse(*words, model=AugmentOptions, beam=True):

@@ -12,7 +12,6 @@ import pytest
 from pydantic import Field
 
 from pairweave.pipelines.commands import completion
-from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config, pick
 from pairweave.transforms.errors import ConfigError
@@ -83,7 +82,7 @@ def load(name):
 def classes():
     for room in ROOMS:
         load(room)
-    functions = {**completion.functions(), "refresh": tuple(table_commands.RUNS.values())}
+    functions = completion.functions()
     models = [each.model(name) for name, of_name in functions.items() for each in of_name]
     assert len(models) > 30  # as long as they are here, they are found below
     result = {kind for kind in subclasses(Config) if kind.__module__.startswith("pairweave.")}

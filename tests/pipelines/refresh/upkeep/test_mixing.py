@@ -82,7 +82,7 @@ def test_no_version_is_exported_into_a_table(tmp_path):
 
 @pytest.mark.parametrize("option", ["night", "since"])
 def test_nights_are_numbered_from_one(option):
-    model = table_commands.RUNS["export"].model("refresh export")
+    model = table_commands.export_table.model("refresh export")
     values = {"table": "table", "output": "out"}
     assert getattr(flags.validate(model, {**values, option: 1}, "export"), option) == 1
     with pytest.raises(ConfigError, match=f"{option}: input should be greater than or equal to 1"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.command_line import subcommands
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.metrics.tags.judgement import (
     COLUMNS,
@@ -177,7 +177,7 @@ def filled(path, judgement):
 def test_a_drawn_sheet_shows_every_tag_and_is_read_back(run, tmp_path, capsys):
     path = tmp_path / "sheet.tsv"
     arguments = ["judgements", "--sample", run, "--output", str(path)]
-    assert evaluate_command.main("evaluate", arguments) == 0
+    assert subcommands.run("evaluate", arguments) == 0
     assert "7 tags of 4 pairs" in capsys.readouterr().out
     text = path.read_text(encoding="utf-8")
     assert text.startswith("\t".join(COLUMNS))
@@ -185,7 +185,7 @@ def test_a_drawn_sheet_shows_every_tag_and_is_read_back(run, tmp_path, capsys):
     with pytest.raises(InputError, match="no judgement"):
         read_sheets([str(path)])
     filled(path, "correct")
-    assert evaluate_command.main("evaluate", ["judgements", "--sheets", str(path)]) == 0
+    assert subcommands.run("evaluate", ["judgements", "--sheets", str(path)]) == 0
     actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
     assert (actual["tags"], actual["all"]["correct"], actual["fleiss_kappa"]) == (7, 1.0, None)
 
@@ -214,7 +214,7 @@ def test_a_sample_depends_on_the_seed_alone(run, tmp_path):
     for number, seed in enumerate((1, 1, 2, 3, 4)):
         path = tmp_path / f"{number}.tsv"
         options = ["--number", "1", "--seed", str(seed), "--output", str(path)]
-        evaluate_command.main("evaluate", ["judgements", "--sample", run, *options])
+        subcommands.run("evaluate", ["judgements", "--sample", run, *options])
         drawn.append(path.read_text(encoding="utf-8"))
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 1
@@ -223,7 +223,7 @@ def test_a_sample_depends_on_the_seed_alone(run, tmp_path):
 @pytest.mark.parametrize("arguments", [[], ["--sample", "x", "--sheets", "y"], ["--sample", "x"]])
 def test_what_is_wanted_must_be_clear(arguments):
     with pytest.raises(ConfigError, match="--s"):
-        evaluate_command.main("evaluate", ["judgements", *arguments])
+        subcommands.run("evaluate", ["judgements", *arguments])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.pipelines import cli
-from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.command_line import subcommands
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import HTML, INDEXED, XLIFF, XML, parse_markup
 from pairweave.transforms.metrics.tags.tag_failures import Failures, count_failures, find_failures
@@ -386,9 +386,7 @@ def test_the_command_prints_all_and_writes_what_each_line_says(written, tmp_path
     text = written("h", '<g id="1">a</g>\n')
     lines = tmp_path / name
     arguments = ["tags", text, text, "--source", text, "--syntax", "xliff", "--bleu_words", "off"]
-    assert (
-        evaluate_command.main("evaluate", [*arguments, "--lines", str(lines), "--tag_shift"]) == 0
-    )
+    assert subcommands.run("evaluate", [*arguments, "--lines", str(lines), "--tag_shift"]) == 0
     actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
     assert (actual["lines"], actual["bleu"], actual["f1"]) == (1, None, 1)
     data = lines.read_bytes()
@@ -398,7 +396,7 @@ def test_the_command_prints_all_and_writes_what_each_line_says(written, tmp_path
 def test_the_command_takes_the_language_of_json(written, capsys):
     pytest.importorskip("sacremoses", reason="needs the extra `evaluate`")
     text = written("h.json", lxm())
-    assert evaluate_command.main("evaluate", ["tags", text, text]) == 0
+    assert subcommands.run("evaluate", ["tags", text, text]) == 0
     actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
     assert "tok:moses-fr" in actual["signatures"]["bleu"]
     assert "tags:lxm" in actual["signatures"]["xml"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.command_line import subcommands
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_syntax, parse_markup
 from pairweave.transforms.metrics.tags.translation_judgement import (
@@ -172,11 +172,11 @@ def test_sheets_of_two_systems_are_drawn_judged_and_summarized(folder, capsys):
     for system, said in (("one", " Correct"), ("two", "missing")):
         sides = ("--source", folder / "src", "--translation", folder / system)
         more = ("--number", "4", "--output", folder / f"{system}.tsv")
-        assert evaluate_command.main("evaluate", ["judgements", *map(str, (*sides, *more))]) == 0
+        assert subcommands.run("evaluate", ["judgements", *map(str, (*sides, *more))]) == 0
         judge(folder / f"{system}.tsv", said)
     sheets = [str(folder / f"{system}.tsv") for system in ("one", "two")]
     capsys.readouterr()
-    assert evaluate_command.main("evaluate", ["judgements", "--sheets", *sheets]) == 0
+    assert subcommands.run("evaluate", ["judgements", "--sheets", *sheets]) == 0
     shown = capsys.readouterr().out
     actual = json.loads(shown.splitlines()[-1])["systems"]
     assert actual[sheets[0]]["up to 2"]["shares"] == {"good": 1, "bad": 0, "residual": 0}
