@@ -25,6 +25,7 @@ from pairweave.pipelines.command_line.command_table import (
     UNSUPERVISED,
     Command,
     job_options,
+    words_after,
 )
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
@@ -165,7 +166,7 @@ def _run(words: list[str]) -> int:
         # A word in front is a subcommand, whose own parser shows its help.
         if not {"-h", "--help"}.isdisjoint(rest) and rest[0].startswith("-"):
             show_help(name, rest)
-        if name not in ("run", "refresh"):  # their files have keys besides their options
+        if not rest or rest[0] not in words_after(name):
             check_options(name, rest)
         memory.require_memory()
     return int(_loaded(COMMANDS[name])(name, rest))

@@ -105,7 +105,7 @@ def parse(
         _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
     object_stores.use_beam_flags(rest)
     values: dict[str, Any] = {}
-    # In some commands, such as ablate, an option of this name names a file without options.
+    # Some commands, such as run and ablate, have an option of this name: their file has more keys.
     config = None if "config" in model.model_fields else flag_values.pop("config", None)
     if config is not None:
         values = _read_yaml(config, model)
@@ -123,29 +123,6 @@ def parse_command(
     """Read the options of a command as the table of commands describes it (`parse`)."""
     command = COMMANDS[name]
     return parse(model, f"pairweave {name}", command.about, arguments, beam=command.beam)
-
-
-def take_config(name: str, arguments: Sequence[str], *, once: bool) -> tuple[str | None, list[str]]:
-    """Take ``--config`` out of a command line, for commands whose file has keys of other commands.
-
-    Args:
-        name: The command.
-        arguments: The command line after it.
-        once: Whether to refuse a second file; otherwise the last one counts.
-
-    Returns:
-        The file, if one is given, and the other words.
-
-    Raises:
-        ConfigError: The flag lacks its value, or is given again.
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--config", action=Once if once else "store")
-    try:
-        known, rest = parser.parse_known_args(arguments)
-    except SystemExit:
-        raise ConfigError(f"--config: expected a file; see pairweave {name} --help") from None
-    return known.config, rest
 
 
 def given_values(
@@ -270,7 +247,7 @@ def _new_parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
             "--config", metavar="FILE.yaml", help="options as YAML keys", action=Once
         )
     for name, field in model.model_fields.items():
-        if is_list_of_blocks(field):
+        if is_list_of_blocks(field) or (makes_run and name == "config"):
             continue
         text = (field.description or "").replace("%", "%%")
         if mark_of(field, "at") is not None:

@@ -30,10 +30,8 @@ from pairweave.transforms.storage import files
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a recipe from the command line."""
-    path, rest = flags.take_config(name, arguments, once=True)
-    options, extra = flags.parse_command(RecipeOptions, name, rest)
-    if path is None:
-        raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
+    options, extra = flags.parse_command(RecipeOptions, name, arguments)
+    path = options.config
     files.check_store(options.output)
     steps = read_recipe(path, options.output, options.of_engine(), options.max_rejected)
     used = {getattr(step.options, "engine", "local") for step in steps}

@@ -1,11 +1,18 @@
 """The options of the command ``run``, and of every command with jobs in a file."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options, OutputOptions, Workers
 from pairweave.transforms.config import Share
+from pairweave.transforms.option_places import FILE
+
+
+class FileOfJobs(Options):
+    """The file with the jobs and their options."""
+
+    config: Annotated[str, FILE] = Field(description="YAML file with jobs and their options")
 
 
 class EngineOptions(Options):
@@ -26,7 +33,7 @@ class EngineOptions(Options):
         return self.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
 
 
-class RecipeOptions(EngineOptions, OutputOptions, Options):
+class RecipeOptions(FileOfJobs, EngineOptions, OutputOptions, Options):
     """Running a recipe; FILE.yaml has its steps: options that apply to all of them."""
 
     plan_only: bool = Field(

@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Label, Options, OutputOptions
-from pairweave.pipelines.recipes.recipe_options import EngineOptions
+from pairweave.pipelines.recipes.recipe_options import EngineOptions, FileOfJobs
 from pairweave.transforms.option_places import FILE, OUTPUT_FILE, OUTPUT_OR_URL, TABLE, Metavar
 
 
-class RefreshOptions(EngineOptions, OutputOptions, Options):
+class RefreshOptions(FileOfJobs, EngineOptions, OutputOptions, Options):
     """Bringing tables up to date; FILE.yaml has the key job, its options, corpora and gates."""
 
     plan_only: bool = Field(

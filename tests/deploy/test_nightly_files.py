@@ -23,9 +23,9 @@ NIGHTLY = DEPLOY / "nightly"
 
 def options_of(words):
     """Read the options of a command line as the command does."""
-    path, rest = flags.take_config("refresh", words, once=False)
-    assert path == "nightly.yaml"
-    return flags.parse(RefreshOptions, "pairweave refresh", "", rest, beam=True)[0]
+    options = flags.parse(RefreshOptions, "pairweave refresh", "", words, beam=True)[0]
+    assert options.config == "nightly.yaml"
+    return options
 
 
 def test_the_commands_of_the_timetables_are_valid():

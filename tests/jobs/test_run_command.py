@@ -147,7 +147,7 @@ def test_an_error_in_a_step_names_it(directory):
 def test_a_recipe_must_be_given(directory):
     for words, message in (
         (("run", "--output", "x"), "--config is required"),
-        (("run", "--output", "x", "--config"), "--config: expected a file"),
+        (("run", "--output", "x", "--config"), "argument --config: expected one argument"),
         (("run", "--config", "recipe.yaml"), "--output is required"),
         (
             ("run", "--config", "a.yaml", "--config", "b.yaml", "--output", "x"),

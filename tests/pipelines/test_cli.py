@@ -174,6 +174,12 @@ def test_help_is_written_from_the_options_that_the_job_takes(name, monkeypatch):
     assert taken[0] == taken[1]
 
 
+@pytest.mark.parametrize("name", ["align", "run", "refresh"])
+def test_a_second_file_of_options_is_refused(name, capsys):
+    assert cli.main([name, "--config", "a.yaml", "--config", "b.yaml", "--output", "x"]) == 2
+    assert "--config b.yaml: --config a.yaml is given already" in capsys.readouterr().err
+
+
 def test_help_of_a_subcommand_is_its_own(capsys):
     pytest.importorskip("deltalake", reason="needs the extra refresh")
     with pytest.raises(SystemExit) as ended:

@@ -38,17 +38,14 @@ def main(name: str, arguments: Sequence[str]) -> int:
     """Run a night, or a subcommand on a table."""
     if arguments and arguments[0] in words_after(name):
         return subcommands.run(name, arguments)
-    path, rest = flags.take_config(name, arguments, once=False)
-    options, extra = flags.parse_command(RefreshOptions, name, rest)
-    if path is None:
-        raise ConfigError(f"--config is required; see pairweave {name} --help")
+    options, extra = flags.parse_command(RefreshOptions, name, arguments)
     if options.launches is not None and options.prepared_only:
         raise ConfigError("--launches prepares jobs and --prepared_only takes them: give one")
     night_metrics.check(options.metrics)
     lineage = Lineage(options.lineage, options.output)
     table_place.require_delta()
     table_place.require_place(options.output)
-    config = read_config(path, options.of_engine())
+    config = read_config(options.config, options.of_engine())
     used = {str(config.values.get("engine", "local"))}
     engine_flags.check_used(used, engine_flags.given_options(extra))
     return run(config, options, extra, lineage)
