@@ -1,7 +1,6 @@
 """The command ``cluster``: a Flink session cluster on this machine, for `--engine flink`."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import private_network, programs
 from pairweave.pipelines.engines.flink import cluster_state, session_cluster
 from pairweave.pipelines.engines.flink.java import require_java
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files
@@ -61,7 +61,7 @@ def main(
         _up(place, flink, slots or 2, task_managers or 1)
     if action == "down":
         ended = session_cluster.stop(place)
-        sys.stdout.write(f"{place}: {f'{ended} processes ended' if ended else 'not up'}\n")
+        terminal.say(f"{place}: {f'{ended} processes ended' if ended else 'not up'}")
         return 0
     return _show(place, named=directory is not None)
 
@@ -84,7 +84,7 @@ def _show(directory: Path, *, named: bool) -> int:
     """Print the state of a cluster; return 1 if it cannot take a job."""
     state = cluster_state.read_state(directory)
     if state is None:
-        sys.stdout.write(f"{directory}: not up\n")
+        terminal.say(f"{directory}: not up")
         return 1
     overview = session_cluster.overview(state)
     lines = [f"{directory}: {'up' if state.ready else 'a process has ended'}"]
@@ -101,5 +101,5 @@ def _show(directory: Path, *, named: bool) -> int:
         f"  use: --engine flink --flink_master={cluster_state.MASTER}"
         f"{f':{directory}' if named else ''}",
     ]
-    sys.stdout.write("\n".join(lines) + "\n")
+    terminal.say("\n".join(lines))
     return 0 if state.ready else 1

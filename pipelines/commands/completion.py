@@ -1,14 +1,13 @@
 """The command ``completion``: prints a script that completes commands and options in a shell."""
 
 import functools
-import sys
 from typing import Annotated, Literal
 
 from pairweave.pipelines.command_line import command_table
 from pairweave.pipelines.command_line.command_function import CommandFunction, command
 from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS, words_after
 from pairweave.pipelines.options.base import Options
-from pairweave.pipelines.process import verbosity
+from pairweave.pipelines.process import terminal, verbosity
 from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_places import is_list_of_blocks
 
@@ -27,8 +26,7 @@ _BASH = """_pairweave() {{
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }}
-complete -o default -F _pairweave pairweave
-"""
+complete -o default -F _pairweave pairweave"""
 
 _ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
 
@@ -42,9 +40,7 @@ def main(
     ],
 ) -> int:
     """Print the script."""
-    if shell == "zsh":
-        sys.stdout.write(_ZSH)
-    sys.stdout.write(_fish() if shell == "fish" else _bash())
+    terminal.say(_fish() if shell == "fish" else f"{_ZSH if shell == 'zsh' else ''}{_bash()}")
     return 0
 
 
@@ -110,4 +106,4 @@ def _fish() -> str:
     for name in _names():
         seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
         lines += [f"complete -c pairweave -n '{seen}' -l {option}" for option in options_of(name)]
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join(lines)

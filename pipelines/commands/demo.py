@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import re
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from pairweave.pipelines.engines import engine_flags
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.transforms.errors import ConfigError
@@ -39,9 +39,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     run = augment.JOB.prepare(job)
     execute(run, augment.graph, extra, augment.extra_files(run))
-    sys.stdout.write("\n")
+    terminal.say("")
     coloured_pairs.show(richest(options.output, options.pairs))
-    sys.stdout.write("\n")
+    terminal.say("")
     run_summary.say_where(options.output)
     return 0
 

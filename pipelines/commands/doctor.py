@@ -5,7 +5,6 @@ import os
 import platform
 import re
 import shutil
-import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,7 +12,7 @@ from typing import Annotated, Literal
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import engine_report
 from pairweave.pipelines.engines.flink import job_server
-from pairweave.pipelines.process import memory
+from pairweave.pipelines.process import memory, terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import STORE
 from pairweave.transforms.storage import files
@@ -53,7 +52,7 @@ def main(
         1 if the local engine cannot run or a given store is unreachable, else 0.
     """
     if install == "flink":
-        sys.stdout.write(f"job server of flink: {job_server.install()}\n")
+        terminal.say(f"job server of flink: {job_server.install()}")
     ram = memory.machine_bytes() / (1 << 30)
     disk = shutil.disk_usage(".").free / (1 << 30)
     lines = [
@@ -77,7 +76,7 @@ def main(
     if faults:
         lines += ["", "stores"]
         lines += [f"  {path}: {fault or 'reachable'}" for path, fault in faults.items()]
-    sys.stdout.write("\n".join(lines) + "\n")
+    terminal.say("\n".join(lines))
     runs = next(state.ready for state in report if state.engine == "local")
     return 0 if runs and not any(faults.values()) else 1
 

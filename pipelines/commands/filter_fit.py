@@ -1,12 +1,12 @@
 """The command ``filter_fit``: weights of the score of ``filter``, fitted on labelled pairs."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
@@ -55,10 +55,10 @@ def main(
     weights = fit_weights(values, good)
     files.write_alone(output, weights.to_json())
     area = area_under_curve(score(values, weights), good)
-    sys.stdout.write(
+    terminal.say(
         f"{len(good)} of {len(labelled)} labelled pairs, {int(good.sum())} of them good; area "
         f"under the ROC curve {area:.4f} on the pairs fitted on; {output} is for "
-        "filter --score_weights\n"
+        "filter --score_weights"
     )
     return 0
 

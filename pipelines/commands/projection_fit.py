@@ -1,6 +1,5 @@
 """The command ``projection_fit``: a linear map between the languages of an encoder."""
 
-import sys
 from typing import Annotated
 
 import numpy as np
@@ -17,6 +16,7 @@ from pairweave.models.similarity.vector_projection import Projection
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.command_options import PairSeed
 from pairweave.pipelines.options.base import Language
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files, hashed_files
@@ -87,14 +87,14 @@ def main(
     }
     hashed_files.write(output, vector_projection.pack(projection, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
-    sys.stdout.write(
+    terminal.say(
         f"{drawn.num_rows:,} pairs, {moments.pairs:,} pairs of pieces; mean squared distance of "
         f"their vectors {before:.4f}, projected {after:.4f}; {output} is for "
-        "filter --projection\n"
+        "filter --projection"
     )
     if moments.pairs < len(matrix):
-        sys.stdout.write(
+        terminal.say(
             f"notice: {moments.pairs:,} pairs of pieces do not determine a map of vectors of "
-            f"{len(matrix):,} numbers; give more pairs\n"
+            f"{len(matrix):,} numbers; give more pairs"
         )
     return 0

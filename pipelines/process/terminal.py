@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
+import orjson
+
 from pairweave.pipelines.process import interrupt, verbosity
 from pairweave.pipelines.process.log import utc
 from pairweave.transforms.text.control_characters import for_terminal
@@ -54,6 +56,11 @@ def say(text: str) -> None:
         take(text)
     else:
         _write(sys.stdout, text)
+
+
+def say_json(value: object, *, indented: bool = False) -> None:
+    """Write a value as JSON and a line end to standard output."""
+    say(orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else 0).decode())
 
 
 def report(text: str) -> None:

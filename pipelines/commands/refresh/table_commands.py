@@ -5,7 +5,6 @@ import itertools
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import CommandFunction, command
@@ -53,7 +52,7 @@ def status(
         facts = {"night": record.night, "when": record.when, "job": record.job}
         facts |= {"versions": record.versions, "metrics": record.metrics, "models": record.models}
         facts["settings"] = record.settings
-        terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
+        terminal.say_json(facts, indented=True)
         return 0
     terminal.say("\n".join(_status_lines(table, record)))
     return 0
@@ -85,7 +84,7 @@ def history(
     if format == "json":
         left_out = ("files", "tables")
         facts = [{k: v for k, v in vars(night).items() if k not in left_out} for night in nights]
-        terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
+        terminal.say_json(facts, indented=True)
         return 0
     terminal.say("\n".join(line for record in nights for line in _history_lines(record)))
     return 0

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-import orjson
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
@@ -76,7 +75,7 @@ def main(
     for warning in warnings:
         if warning is not None:
             terminal.warn(warning)
-    terminal.say(orjson.dumps({**count, "output": output}).decode())
+    terminal.say_json({**count, "output": output})
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import orjson
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
@@ -48,5 +47,5 @@ def main(
     count = decode_files(
         input, output, table=table, source=source, coding=coding.coding(), warn=terminal.warn
     )
-    terminal.say(orjson.dumps(count).decode())
+    terminal.say_json(count)
     return 0

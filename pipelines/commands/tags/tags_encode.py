@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import orjson
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
@@ -53,5 +52,5 @@ def main(
             f"of augment lists {symbols}. A model needs the others, too: add them with tags "
             f"vocabulary --max_tags {most}, then give --max_tags {most}"
         )
-    terminal.say(orjson.dumps(count).decode())
+    terminal.say_json(count)
     return 0

@@ -1,7 +1,5 @@
 """The command ``tags fit_projection``: learns from tagged translations where tags belong."""
 
-import orjson
-
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     check_links,
@@ -43,7 +41,7 @@ def main(*, options: TagsFitProjectionOptions) -> int:
     with open_whole(options.output) as out:
         out.write(weights.to_json())
     facts = {"segments": len(segments), "elements": elements, "output": options.output}
-    terminal.say(orjson.dumps(facts).decode())
+    terminal.say_json(facts)
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import orjson
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
@@ -49,5 +48,5 @@ def main(
         raise ConfigError(f"{input}: {error}; {what}") from error
     files.write_alone(output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
-    terminal.say(orjson.dumps({**facts, "output": output}).decode())
+    terminal.say_json({**facts, "output": output})
     return 0

@@ -50,7 +50,7 @@ def main(*, options: TagsProjectOptions) -> int:
         if (warning := check.warning()) is not None:
             terminal.warn(warning)
     facts = {**counts, "rules": options.rules, "output": options.output}
-    terminal.say(orjson.dumps(facts).decode())
+    terminal.say_json(facts)
     return 0
 
 

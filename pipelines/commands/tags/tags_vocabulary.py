@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-import orjson
 import sentencepiece
 from pydantic import Field
 
@@ -84,7 +83,7 @@ def main(*, options: TagsVocabularyOptions) -> int:
         rows = self_translations(representation, options.max_tags)
         data = "".join(f"{source}\t{target}\n" for source, target in rows).encode()
         write_packed(options.self_translations, data)
-    terminal.say(orjson.dumps(facts).decode())
+    terminal.say_json(facts)
     return 0
 
 
