@@ -11,7 +11,7 @@ import xxhash
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.command_line.command_table import job_of, job_options
 from pairweave.pipelines.options.base import SET_ELSEWHERE
 from pairweave.pipelines.process.log import LOG
@@ -147,8 +147,8 @@ def _made(item: DataItem, ablation: Ablation, runs: str) -> str:
     model = job_options(item.job)
     languages = {"source_lang": ablation.source_lang, "target_lang": ablation.target_lang}
     values = {**languages, **item.options, "output": directory}
-    flags.check_keys(values, list(model.model_fields))
-    options = flags.validate(model, values, f"pairweave {item.job}")
+    validation.check_keys(values, list(model.model_fields))
+    options = validation.validate(model, values, f"pairweave {item.job}")
     job = job_of(item.job)
     job.check(options)
     status = int(job.start(options, []))

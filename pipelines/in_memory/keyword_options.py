@@ -23,7 +23,7 @@ import pydantic_core
 from pydantic.fields import FieldInfo
 
 from pairweave.models import neural_models
-from pairweave.pipelines.command_line import flags, mistaken_paths, outputs
+from pairweave.pipelines.command_line import mistaken_paths, outputs, validation
 from pairweave.pipelines.command_line.command_table import job_options
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.job_options.check_options import CheckOptions
@@ -235,7 +235,7 @@ def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any
     known = job_model(job).model_fields
     function = "try_" if job == "try" else job
     require_known(given_keywords, known, function, suggested=keywords(job))
-    options = flags.validate(
+    options = validation.validate(
         job_model(job), {**plain_values(given_keywords), **own}, f"pairweave {job}"
     )
     mistaken_paths.check(options)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.command_line import flags, mistaken_paths, outputs
+from pairweave.pipelines.command_line import mistaken_paths, outputs, validation
 from pairweave.pipelines.command_line.command_table import COMMANDS, job_of, job_options
 from pairweave.pipelines.options.base import (
     SET_ELSEWHERE,
@@ -136,7 +136,7 @@ class _Reader:
         for key in SET_ELSEWHERE:
             if key in self._shared:
                 raise ConfigError(f"{key}: {_refused_key(key)}")
-        flags.check_keys(self._shared, known)
+        validation.check_keys(self._shared, known)
 
     def steps(self) -> tuple[Step, ...]:
         """Return the steps of all rounds."""
@@ -155,7 +155,7 @@ class _Reader:
 
     def _step(self, name: str, draft: _Draft, ahead: set[str], number: int) -> Step:
         model: type[PlannedOptions] = job_options(draft.job)
-        flags.check_keys(draft.values, list(model.model_fields))
+        validation.check_keys(draft.values, list(model.model_fields))
         values = {**self._inherited(draft, model), **draft.values}
         values |= {
             key: value for key, value in self._overrides.items() if key in model.model_fields
@@ -165,7 +165,7 @@ class _Reader:
         sources = [self._made[step] for step in _sources(values, self._made)]
         values = {**agreement.inherited(draft.job, sources), **values}
         values["output"] = files.join(self._output, name)
-        options = flags.validate(model, values, f"pairweave {draft.job}")
+        options = validation.validate(model, values, f"pairweave {draft.job}")
         mistaken_paths.check(options)
         outputs.check(options)
         check_step(options, [step.options.output for step in self._made.values()])
@@ -202,7 +202,7 @@ class _Reader:
             ahead: The steps of a repeated block that come later in each round, including this one.
             number: The number of the round, from 1.
         """
-        flags.check_keys(reference, ("from", "first"))
+        validation.check_keys(reference, ("from", "first"))
         for key, value in reference.items():
             if not isinstance(value, str):
                 raise ConfigError(f"{key}: expected the name of one step, got {value!r}")

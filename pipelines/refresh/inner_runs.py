@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pairweave.pipelines.aligners.hmm import Hmm
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.command_line.command_table import job_of
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpora import corpora_of
@@ -247,7 +247,7 @@ def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
 
 def _options(inner: InnerRun, request: Request) -> GraphOptions:
     config = request.config
-    return flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
+    return validation.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
 
 
 def _values(inner: InnerRun, request: Request) -> Values:

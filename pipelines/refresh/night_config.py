@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pairweave.pipelines.aligners.aligner_choice import unused_options
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.command_line.command_table import COMMANDS, job_options, options_of
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
@@ -118,7 +118,7 @@ def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightC
     values = {key: value for key, value in document.items() if key not in own}
     _check_keys(values, kind)
     values |= {key: value for key, value in overrides.items() if key in kind.model_fields}
-    options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
+    options = validation.validate(kind, {**values, "output": "."}, f"pairweave {job}")
     _check_pairwise(options)
     _check_models(options)
     look = _look_of(options, gates)
@@ -180,7 +180,7 @@ def _corpus_kinds() -> list[type[Corpus]]:
 
 
 def _check_keys(values: Values, kind: type[GraphOptions]) -> None:
-    flags.check_keys(values, list(kind.model_fields))
+    validation.check_keys(values, list(kind.model_fields))
     corpora = values.get("corpora")
     entries = (
         [entry for entry in corpora if isinstance(entry, dict)] if isinstance(corpora, list) else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms import schemas
@@ -171,8 +171,8 @@ def open_rows(
         ConfigError: An option or a run cannot be used.
     """
     values = {**options, "runs": tuple(runs)}
-    flags.check_keys(values, list(StreamedTagOptions.model_fields))
-    chosen = flags.validate(StreamedTagOptions, values, "pairweave stream")
+    validation.check_keys(values, list(StreamedTagOptions.model_fields))
+    chosen = validation.validate(StreamedTagOptions, values, "pairweave stream")
     if isinstance(columns, str):
         raise ConfigError(f"columns: give a list of names, such as [{columns!r}], not a text")
     columns, names = list(columns), [*schemas.TAGGED.names, COLUMN]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import beam_flags, flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands import status
 from pairweave.pipelines.engines.dataflow import checks
@@ -175,7 +175,7 @@ def test_the_options_that_the_readme_names_exist():
     table = re.findall(r"^\| (`--.*?) \|", text, re.MULTILINE)
     named = {name for row in table for name in re.findall(r"`(--[a-z_]+)", row)}
     assert len(named) > 15
-    known = flags.beam_flags().keys() | {
+    known = beam_flags.actions().keys() | {
         f"--{name}" for job in JOBS.values() for name in job.model_fields
     }
     assert named <= known

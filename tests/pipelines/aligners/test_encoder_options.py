@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions, FitOptions
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
@@ -110,7 +110,9 @@ def test_a_job_with_the_statistical_aligner_loads_no_neural_library():
 def test_a_token_budget_beyond_its_limits_is_refused_by_option_and_settings_alike(budget):
     message = r"must be auto or a whole number from 1 to 16,777,216, got '?" + re.escape(budget)
     with pytest.raises(ConfigError, match=f"^token_budget: {message}"):
-        flags.validate(AlignOptions, {"output": "out", "token_budget": budget}, "pairweave align")
+        validation.validate(
+            AlignOptions, {"output": "out", "token_budget": budget}, "pairweave align"
+        )
     with pytest.raises(ConfigError, match=f"^token_budget {message}"):
         EncoderConfig("m", token_budget=budget)
 

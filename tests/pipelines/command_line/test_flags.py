@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from pairweave.pipelines import cli
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import beam_flags, flags, plugin_help, validation
 from pairweave.pipelines.command_line.command_table import COMMANDS, JOBS
 from pairweave.pipelines.commands import ablate
 from pairweave.pipelines.commands.evaluate import evaluate_command
@@ -40,7 +40,7 @@ def test_dashes_and_underscores_are_the_same():
 
 
 def test_help_with_its_plugins_is_of_a_parser_of_its_own(capsys, monkeypatch):
-    monkeypatch.setattr(flags.plugin_help, "descriptions", lambda _: ["one of another package"])
+    monkeypatch.setattr(plugin_help, "descriptions", lambda _: ["one of another package"])
     shown = []
     for _ in range(2):
         with pytest.raises(SystemExit):
@@ -156,7 +156,7 @@ def test_a_switch_swallows_no_argument():
 
 
 def test_no_option_of_ours_hides_one_of_beam():
-    clashes = {f"--{name}" for name in AugmentOptions.model_fields} & flags.beam_flags().keys()
+    clashes = {f"--{name}" for name in AugmentOptions.model_fields} & beam_flags.actions().keys()
     assert clashes == set()
 
 
@@ -406,7 +406,7 @@ def test_every_job_with_many_options_has_a_first_help():
 )
 def test_a_text_with_nul_is_refused_with_its_place(values, place):
     with pytest.raises(ConfigError) as refused:
-        flags.validate(AugmentOptions, values, "pairweave augment")
+        validation.validate(AugmentOptions, values, "pairweave augment")
     assert str(refused.value).startswith(f"{place}: has the character NUL")
     assert "\0" not in str(refused.value)
 
@@ -422,14 +422,14 @@ def test_names_of_a_corpus_have_one_line_and_no_control_characters(name, mark):
     value = f"en{mark}" if name.endswith("_lang") else f"a{mark}b"
     for values in ({name: value}, {"corpora": [{name: value}]}):
         with pytest.raises(ConfigError) as refused:
-            flags.validate(AugmentOptions, {"output": "o", **values}, "pairweave augment")
+            validation.validate(AugmentOptions, {"output": "o", **values}, "pairweave augment")
         assert f"{name}: must " in str(refused.value)
         assert mark not in str(refused.value)
 
 
 def test_names_of_a_corpus_may_have_any_letters_and_spaces():
     values = {"output": "o", "corpus": "Ελλάδα → 日本 e\u0301 \u200d", "licence": "CC BY-SA 4.0"}
-    assert flags.validate(AugmentOptions, values, "x").corpus == values["corpus"]
+    assert validation.validate(AugmentOptions, values, "x").corpus == values["corpus"]
 
 
 WRONG = [None, True, -1, 1.5, "x", [1], [None], {}, {"a": 1}, {1: 2}, [{}], [[]], [{"a": [1]}]]
@@ -443,7 +443,7 @@ def test_a_wrong_type_in_a_yaml_file_is_one_line_with_file_and_key(job):
     for name in job.model_fields:
         for value in WRONG:
             try:
-                flags.validate(job, {**base, name: value}, "job", {name: "job.yaml"})
+                validation.validate(job, {**base, name: value}, "job", {name: "job.yaml"})
             except ConfigError as error:
                 message = str(error)
                 # A rule of several options, such as that of a block of rules, names none.
@@ -538,7 +538,7 @@ def test_options_that_do_not_fit_together_are_named_without_all_others(words, sa
 
 
 def test_the_source_of_beam_has_every_flag_of_its_parser():
-    assert flags.beam_flags().keys() <= flags._flags_in_beam() | set(flags._JOB_SERVER_FLAGS)
+    assert beam_flags.actions().keys() <= beam_flags.in_source() | set(beam_flags.OF_JOB_SERVER)
 
 
 def test_a_mistyped_option_is_refused_without_beam():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import beam_flags
 from pairweave.pipelines.engines import engine_flags
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, runs
@@ -32,7 +32,7 @@ def test_an_option_that_an_engine_of_the_command_reads_is_taken():
 
 def test_every_such_option_is_one_of_beam():
     names = {f"--{name}" for name in engine_flags.ENGINES_OF}
-    assert names <= flags.beam_flags().keys()
+    assert names <= beam_flags.actions().keys()
 
 
 RECIPE = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.refresh.night_config import differences, settings_of
@@ -25,7 +25,7 @@ def test_another_content_is_another_setting_and_another_name_is_not(tmp_path, jo
         values = {"input": ["a.tsv"], "output": ".", outer: path}
         if inner:
             values[outer] = {inner: path, "min_score": 0.5}
-        return settings_of(job, flags.validate(kind, values, f"pairweave {job}"))
+        return settings_of(job, validation.validate(kind, values, f"pairweave {job}"))
 
     one = settings("one", "a\n")
     assert settings("one", "b\n") != one
@@ -34,7 +34,7 @@ def test_another_content_is_another_setting_and_another_name_is_not(tmp_path, jo
 
 def test_another_version_of_a_plugin_is_another_setting(tmp_path, monkeypatch):
     values = {"input": ["a.tsv"], "output": ".", "filter": {"plugin_rules": {"length": 3}}}
-    options = flags.validate(AugmentOptions, values, "pairweave augment")
+    options = validation.validate(AugmentOptions, values, "pairweave augment")
     actual = []
     for number in ("1", "2"):
         with monkeypatch.context() as patch:

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import validation
 from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.refresh.upkeep import mixing
@@ -84,6 +84,6 @@ def test_no_version_is_exported_into_a_table(tmp_path):
 def test_nights_are_numbered_from_one(option):
     model = table_commands.export_table.model("refresh export")
     values = {"table": "table", "output": "out"}
-    assert getattr(flags.validate(model, {**values, option: 1}, "export"), option) == 1
+    assert getattr(validation.validate(model, {**values, option: 1}, "export"), option) == 1
     with pytest.raises(ConfigError, match=f"{option}: input should be greater than or equal to 1"):
-        flags.validate(model, {**values, option: 0}, "export")
+        validation.validate(model, {**values, option: 0}, "export")
