@@ -1,4 +1,4 @@
-"""Checks that no command writes into a table of `refresh`, or among the files of a run.
+"""Checks that no command writes over what it reads, into a table of `refresh`, or into a run.
 
 The vacuum of a table deletes foreign files, and readers open the rows of a run by their directory.
 All options that name an output are checked here, when they are read.
@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pydantic
 
+from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import places_of
+from pairweave.transforms.option_places import Use, places_of
 from pairweave.transforms.output import other_outputs, run_files
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.hub_places import is_data_set
+from pairweave.transforms.storage.whole_files import require_outputs_apart
 
 NIGHT = "refresh"
 """The command whose ``output`` is a table."""
@@ -50,13 +52,20 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
 
     Raises:
         ConfigError: An output is in a table or among the files of a run; names the option and the
-            table or the run.
+            table or the run. Or it is another output, or a file that is read; names it. (Jobs check
+            the latter themselves, once their input is planned.)
     """
-    for place in places_of(options):
-        if place.use.is_written and not files.is_uri(place.path):
-            is_table = is_night and place.option == "output"
-            require_outside_tables(place.option, place.path, is_table=is_table)
-            require_outside_runs(place.option, place.path)
+    places = [place for place in places_of(options) if not files.is_uri(place.path)]
+    written = [place for place in places if place.use.is_written]
+    for place in written:
+        is_table = is_night and place.option == "output"
+        require_outside_tables(place.option, place.path, is_table=is_table)
+        require_outside_runs(place.option, place.path)
+    if not isinstance(options, PlannedOptions):
+        read = [place.path for place in places if place.use in (Use.FILE, Use.FILES)]
+        require_outputs_apart(
+            [path for path in read if not Path(path).is_dir()], [place.path for place in written]
+        )
 
 
 def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:

@@ -15,7 +15,7 @@ from pairweave.transforms.metrics.labelled_run import open_run, read_labels, rea
 from pairweave.transforms.metrics.ranking import area_under_curve
 from pairweave.transforms.option_places import FILE, FINISHED_RUNS, OUTPUT_FILE
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.whole_files import require_outputs_apart, require_plain_name
+from pairweave.transforms.storage.whole_files import require_plain_name
 
 
 @command()
@@ -34,7 +34,6 @@ def main(
     """Fit weights from the command line."""
     check_folder(output)
     require_plain_name(output, "a file of weights")
-    require_outputs_apart([labels], [output])
     run = open_run(directory)
     rows = read_rows(run)
     labelled = read_labels(labels)

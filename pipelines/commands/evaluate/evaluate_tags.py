@@ -28,7 +28,7 @@ from pairweave.transforms.metrics.tags.translation_judgement import (
 from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 from pairweave.transforms.option_places import FILE, FILES, FINISHED_RUNS, OUTPUT
 from pairweave.transforms.output.finished_run import FinishedRun
-from pairweave.transforms.storage.whole_files import require_outputs_apart, write_packed
+from pairweave.transforms.storage.whole_files import write_packed
 from pairweave.transforms.text.iso_languages import primary_tag
 
 
@@ -65,7 +65,6 @@ def main(
     lines: Annotated[str | None, OUTPUT, "file for the scores of each line, as JSONL"] = None,
 ) -> int:
     """Measure outputs with tags from the command line."""
-    require_outputs_apart([hypothesis, reference, source, baseline], [lines])
     texts = read_texts(hypothesis, reference, source)
     json = is_json(reference)
     language = target_lang or texts.language

@@ -65,12 +65,6 @@ def own_links(options: TagOptions) -> list[str]:
     return [name for name in names if getattr(options, name) is not None]
 
 
-def read_once(options: TagOptions) -> list[str]:
-    """Return the files of links and of text to fit on."""
-    links = [getattr(options, name) for name in own_links(options)]
-    return [*links, *options.fit_source_input, *options.fit_target_input]
-
-
 def check_links(options: TagOptions, command: str) -> None:
     """Refuse options of links that contradict each other, or that do not apply."""
     sources = [name for name in own_links(options) if name != "reverse_links"]

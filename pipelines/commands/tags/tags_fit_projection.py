@@ -4,7 +4,6 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     check_links,
     read_blocks,
-    read_once,
     start_placing,
     syntax_check,
 )
@@ -15,7 +14,6 @@ from pairweave.transforms.projection.known_places import KnownSegment, known_pla
 from pairweave.transforms.storage.whole_files import (
     open_whole,
     require_apart,
-    require_outputs_apart,
     require_plain_name,
 )
 
@@ -27,8 +25,7 @@ FEWEST = 200
 def main(*, options: TagsFitProjectionOptions) -> int:
     """Run the command from its command line."""
     check_links(options, "tags fit_projection")
-    require_apart([options.source_input, options.target_input, options.output])
-    require_outputs_apart(read_once(options), [options.output])
+    require_apart([options.source_input, options.target_input])
     require_plain_name(options.output, "a file of weights")
     segments = _segments(options)
     elements = sum(len(segment.elements) for segment in segments)

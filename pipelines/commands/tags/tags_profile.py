@@ -13,7 +13,7 @@ from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.whole_files import require_outputs_apart, require_plain_name
+from pairweave.transforms.storage.whole_files import require_plain_name
 from pairweave.transforms.tags.profile_texts import read_texts, translations_of
 from pairweave.transforms.tags.tag_profile import learn_profile
 
@@ -30,7 +30,6 @@ def main(
     output: Annotated[str, OUTPUT, Field(min_length=1), "file of the profile, JSON"],
 ) -> int:
     """Run the command from its command line."""
-    require_outputs_apart([input, target_input], [output])
     require_plain_name(output, "a tag profile")
     sources = read_texts(input)
     targets = None

@@ -10,7 +10,6 @@ from pairweave.pipelines.commands.tags.tagged_blocks import (
     Placing,
     check_links,
     read_blocks,
-    read_once,
     start_placing,
     syntax_check,
 )
@@ -25,7 +24,6 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.whole_files import (
     open_whole,
     require_apart,
-    require_outputs_apart,
 )
 
 
@@ -60,9 +58,7 @@ def _check(options: TagsProjectOptions) -> None:
         for name in ("projection_weights", "confidence"):
             if getattr(options, name) is not None:
                 raise ConfigError(f"--{name}: applies to --rules best; leave it out")
-    outputs = [options.output, options.confidence]
-    require_apart([options.source_input, options.target_input, *outputs])
-    require_outputs_apart([*read_once(options), options.projection_weights], outputs)
+    require_apart([options.source_input, options.target_input])
 
 
 def _weights(options: TagsProjectOptions) -> ProjectionWeights | None:

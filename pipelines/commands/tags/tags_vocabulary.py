@@ -14,7 +14,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, FILE, FILES, OUTPUT
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_lines
-from pairweave.transforms.storage.whole_files import require_outputs_apart, write_packed
+from pairweave.transforms.storage.whole_files import write_packed
 from pairweave.transforms.symbols.representations import SELF_TRANSLATED, self_translations, symbols
 from pairweave.transforms.text.piece_settings import piece_advice
 
@@ -125,4 +125,3 @@ def _check(options: TagsVocabularyOptions) -> None:
             "nothing to write: give --output, --self_translations, --output_model or "
             "--output_tokenizer"
         )
-    require_outputs_apart(options.train, wanted)

@@ -48,6 +48,25 @@ def test_what_a_run_does_not_name_may_be_written_beside_its_files(directory):
     runs.run_well_here(*ENCODE, "--output", "data/tagged.txt", cwd=_folder(directory))
 
 
+VOCABULARY = ("tags", "vocabulary", "--representation", "indexed", "--max_tags", "3")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ((*VOCABULARY, "--sentencepiece", "corpus.en", "--output_model", "./corpus.en"), "en"),
+        ((*VOCABULARY, "--train", "corpus.en", "--output_model", "m", "--output", "m"), "m"),
+        (("evaluate", "tags", "corpus.en", "corpus.de", "--lines", "corpus.de"), "de"),
+    ],
+)
+def test_no_command_writes_over_a_file_that_it_reads_or_writes(directory, words, named):
+    before = runs.tree_digests(directory)
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert f"{named}: is named twice; give each file its own name" in errors
+    assert runs.tree_digests(directory) == before
+
+
 def _folder(directory):
     """Return a directory with a folder of the name of a run's, and no run."""
     (directory / "data").mkdir()

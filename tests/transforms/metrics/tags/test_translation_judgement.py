@@ -221,7 +221,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
             ("--source", "src", "--translation", "one", "--output", "o", "--syntax", "indexed"),
             "expected tags of indexed, but 18 tags in 12 of 13 lines are xliff",
         ),
-        (("--source", "one", "--translation", "src", "--output", "one"), "already exists"),
+        (("--source", "src", "--translation", "src", "--output", "one"), "already exists"),
     ],
 )
 def test_what_the_user_must_mend_is_said(folder, capsys, monkeypatch, arguments, message):
