@@ -57,6 +57,10 @@ class CommandFunction:
     def __call__(self, name: str, arguments: Sequence[str]) -> int:
         """Run the command.
 
+        Args:
+            name: The command, with its subcommand if it has one.
+            arguments: The command line after it.
+
         Raises:
             ConfigError: The command line is wrong.
         """
@@ -65,28 +69,13 @@ class CommandFunction:
             fields = other.model(name).model_fields
             if flags_given & {f"--{word}" for word in fields if fields[word].is_required()}:
                 return other(name, arguments)
-        return self.run(**self.read(name, arguments))
-
-    def read(self, name: str, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the arguments of the function.
-
-        Args:
-            name: The command, with its subcommand if it has one.
-            arguments: The command line after it.
-
-        Raises:
-            ConfigError: The command line is wrong.
-        """
-        options, extra = flags.parse(
-            self.model(name),
-            f"pairweave {name}",
-            self.about(name),
-            arguments,
-            beam=self._beam,
-        )
+        model, prog = self.model(name), f"pairweave {name}"
+        options, extra = flags.parse(model, prog, self.about(name), arguments, beam=self._beam)
         values = {word: getattr(options, word) for word in self._single}
         values |= {word: _part(options, kind) for word, kind in self._blocks.items()}
-        return {**values, BEAM_OPTIONS: extra} if self._takes_beam_options else values
+        if self._takes_beam_options:
+            values[BEAM_OPTIONS] = extra
+        return self.run(**values)
 
     def about(self, name: str) -> str:
         """Return what the command of this name does, in one line."""
