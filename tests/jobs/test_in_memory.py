@@ -590,7 +590,7 @@ def test_documents_become_sentences(model):
 
 def test_a_trial_has_the_steps_of_each_pair(model):
     trials = pairweave.try_(PAIRS, model, count=3, **LANGS)
-    assert [trial.engine_and_workers[1] for trial in trials] == [1, 2, 3]
+    assert [trial.place[1] for trial in trials] == [1, 2, 3]
     assert any(trial.rows for trial in trials)
     by_language = pa.table(
         {"translation": [dict(zip(("en", "de"), p, strict=True)) for p in PAIRS]}
