@@ -1,7 +1,8 @@
 """Match the elements of two marked texts and their tags."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pairweave.transforms.markup.markup import Element
 
@@ -9,37 +10,58 @@ Facts = TypeVar("Facts")
 Number = TypeVar("Number")
 
 
+class Rule(NamedTuple, Generic[Facts]):
+    """A rule by which elements match: one of them asks for a description that another fits.
+
+    Attributes:
+        wanted: The description that an element of ours asks for; None if it matches no other.
+        offered: The descriptions that an element of theirs fits.
+    """
+
+    wanted: Callable[[Facts], Hashable | None]
+    offered: Callable[[Facts], Iterable[Hashable]]
+
+
+EQUAL: Rule[Any] = Rule(lambda facts: facts, lambda facts: (facts,))
+"""Elements match whose facts are equal."""
+
+
 def find_partners(
-    ours: Sequence[Facts],
-    theirs: Sequence[Facts],
-    rules: Iterable[Callable[[Facts, Facts], bool]],
+    ours: Sequence[Facts], theirs: Sequence[Facts], rules: Iterable[Rule[Facts]]
 ) -> dict[int, int]:
     """Find for each of our elements the first unused element of theirs that matches by a rule.
 
     Each rule is tried on all of our elements before the next one is tried on those without a
-    partner.
+    partner. The time grows linearly with the number of elements.
 
-    >>> find_partners("abB", "BAb", [str.__eq__, lambda one, other: one.lower() == other.lower()])
+    >>> find_partners("abB", "BAb", [EQUAL, Rule(str.lower, lambda letter: (letter.lower(),))])
     {1: 2, 2: 0, 0: 1}
 
     Args:
         ours: Facts about each of our elements, in order.
         theirs: The same for the others.
-        rules: Each tells whether one of ours and one of theirs match, by their facts.
+        rules: The rules.
 
     Returns:
         Places in ``theirs`` by places in ``ours``.
     """
     partners: dict[int, int] = {}
-    free = dict(enumerate(theirs))
-    for are_same in rules:
+    used: set[int] = set()
+    for rule in rules:
+        free: dict[Hashable, deque[int]] = {}
+        for other, facts in enumerate(theirs):
+            if other not in used:
+                for description in rule.offered(facts):
+                    free.setdefault(description, deque()).append(other)
         for place, facts in enumerate(ours):
-            if place in partners:
-                continue
-            partner = next((other for other, its in free.items() if are_same(facts, its)), None)
-            if partner is not None:
-                partners[place] = partner
-                del free[partner]
+            wanted = None if place in partners else rule.wanted(facts)
+            alike = free.get(wanted) if wanted is not None else None
+            while alike:
+                other = alike.popleft()
+                if other not in used:  # it may have fitted another description, too
+                    partners[place] = other
+                    used.add(other)
+                    break
     return partners
 
 

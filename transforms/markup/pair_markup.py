@@ -5,16 +5,15 @@ their tags can be restored exactly, in their own markup or as indexed tags.
 """
 
 import dataclasses
-import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import orjson
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.indexed_tag import ANY_TAG, digits_of
-from pairweave.transforms.markup.element_partners import find_partners, numbers_of_tags
+from pairweave.transforms.markup.element_partners import EQUAL, Rule, find_partners, numbers_of_tags
 from pairweave.transforms.markup.markup import Element, Form, Kind, Marked, Tag, find_elements
 from pairweave.transforms.markup.tag_table import indexed_tag
 
@@ -162,13 +161,15 @@ def pair_markup(source: Marked, target: Marked) -> PairMarkup:
     ours, theirs = find_elements(source.tags), find_elements(target.tags)
     facts = [_facts(source, element) for element in ours]
     other_facts = [_facts(target, element) for element in theirs]
-    partner = find_partners(facts, other_facts, (operator.eq, _alike))
+    partner = find_partners(facts, other_facts, PARTNER_RULES)
     taken = set(partner.values())
-    elements = []
+    elements, shared = [], 0
     for number, element in enumerate(ours):
         match = partner.get(number)
-        index = sum(earlier in partner for earlier in range(number)) if match is not None else None
-        span = None if match is None else (theirs[match].start, theirs[match].end)
+        index = span = None
+        if match is not None:
+            index, span = shared, (theirs[match].start, theirs[match].end)
+            shared += 1
         name = facts[number][1]
         elements.append(PairElement(index, element.form, name, (element.start, element.end), span))
     own: dict[int, int] = {match: number for number, match in partner.items()}
@@ -204,9 +205,20 @@ def _identifier(raw: str) -> str:
     return next((by_name[name] for name in _NAMING if name in by_name), "")
 
 
-def _alike(one: _Facts, other: _Facts) -> bool:
-    """Tell whether two elements have the same form and name, if one has no identifier."""
-    return one[:2] == other[:2] and not (one[2] and other[2])
+def _wanted(facts: _Facts) -> Hashable:
+    """Return form and name, and whether the partner must lack an identifier."""
+    form, name, identifier = facts
+    return form, name, bool(identifier)
+
+
+def _offered(facts: _Facts) -> list[Hashable]:
+    form, name, identifier = facts
+    return [(form, name, lacks) for lacks in ((False,) if identifier else (False, True))]
+
+
+PARTNER_RULES: tuple[Rule[_Facts], ...] = (EQUAL, Rule(_wanted, _offered))
+"""Elements with equal facts match, then those with the same form and name of which one has no
+identifier."""
 
 
 def _side_tags(

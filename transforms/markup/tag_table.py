@@ -8,13 +8,12 @@ The tags of a text are *numbered* if the key of each is the number of its elemen
 import dataclasses
 import functools
 import itertools
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import NAME, write_tag
-from pairweave.transforms.markup.element_partners import find_partners, numbers_of_tags
+from pairweave.transforms.markup.element_partners import EQUAL, Rule, find_partners, numbers_of_tags
 from pairweave.transforms.markup.markup import (
     INDEXED,
     Element,
@@ -140,17 +139,8 @@ class TagTable:
     @functools.cached_property
     def halved(self) -> frozenset[int]:
         """Return the pairs that XLIFF writes as two empty tags: they cross, or used to cross."""
-        spans = list(self.spans.items())
-        crossing = {
-            number
-            for place, (first, (start, end)) in enumerate(spans)
-            for second, (other_start, other_end) in spans[place + 1 :]
-            if start < other_start < end < other_end
-            for number in (first, second)
-        }
-        return frozenset(
-            crossing | {number for number, entry in self.entries.items() if entry.name in _HALVES}
-        )
+        halves = {number for number, entry in self.entries.items() if entry.name in _HALVES}
+        return frozenset(find_crossing(self.spans) | halves)
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as plain data: the order as tags without text, and the entries."""
@@ -227,6 +217,36 @@ def find_spans(marks: Sequence[Mark]) -> dict[int, tuple[int, int]]:
     }
 
 
+def find_crossing(spans: Mapping[int, tuple[int, int]]) -> set[int]:
+    """Return the numbers of the pairs that cross another, in linear time but for sorting.
+
+    >>> sorted(find_crossing({0: (0, 9), 1: (1, 3), 2: (2, 4), 3: (5, 6)}))
+    [1, 2]
+    """
+    mirrored = {number: (-end, -start) for number, (start, end) in spans.items()}
+    return _left_first(spans) | _left_first(mirrored)
+
+
+def _left_first(spans: Mapping[int, tuple[int, int]]) -> set[int]:
+    """Return the pairs inside which another one opens that closes after them."""
+    ends = sorted((end, number) for number, span in spans.items() for end in span)
+    opened: list[int] = []
+    seen: set[int] = set()
+    closed: set[int] = set()
+    left = set()
+    for _, number in ends:
+        if number not in seen:
+            seen.add(number)
+            opened.append(number)
+            continue
+        closed.add(number)
+        if opened[-1] != number:
+            left.add(number)
+        while opened and opened[-1] in closed:
+            opened.pop()
+    return left
+
+
 def indexed_tag(kind: Kind, number: int) -> str:
     """Return the indexed tag of an element.
 
@@ -278,7 +298,8 @@ def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTabl
     own = [mark for mark in map(mark_of, numbered_target.tags) if mark.number not in table.entries]
     order = (*table.order, *own)
     target_marks = tuple(map(mark_of, numbered_target.tags))
-    in_order = target_marks == tuple(mark for mark in order if mark in frozenset(target_marks))
+    in_target = frozenset(target_marks)
+    in_order = target_marks == tuple(mark for mark in order if mark in in_target)
     entries = dict(sorted(zip(numbers, entries_of_target, strict=True)))
     literals = _literals({**table.entries, **entries})
     return (
@@ -308,7 +329,7 @@ def match_tags(marked: Marked, table: TagTable) -> Marked:
 
 def _match(known: Sequence[Entry], entries: Sequence[Entry]) -> list[int]:
     """Return the number of each entry; identical ones are matched by their order."""
-    partners = find_partners(entries, known, (operator.eq, _same_name))
+    partners = find_partners(entries, known, PARTNER_RULES)
     following = itertools.count(len(known))
     complete = [
         partners[place] if place in partners else next(following) for place in range(len(entries))
@@ -331,8 +352,15 @@ def _literals(entries: Mapping[int, Entry]) -> dict[int, str]:
     }
 
 
-def _same_name(one: Entry, other: Entry) -> bool:
-    return one.name != LITERAL and (one.form, one.name) == (other.form, other.name)
+def _form_and_name(entry: Entry) -> tuple[Form, str] | None:
+    return None if entry.name == LITERAL else (entry.form, entry.name)
+
+
+PARTNER_RULES: tuple[Rule[Entry], ...] = (
+    EQUAL,
+    Rule(_form_and_name, lambda entry: (_form_and_name(entry),)),
+)
+"""Elements with the same form and characters match, then those with the same form and name."""
 
 
 def _entry(marked: Marked, element: Element) -> Entry:

@@ -105,8 +105,12 @@ def _nested_pairs(tags: Sequence[Tag], halved: frozenset[int]) -> frozenset[int]
             waiting.setdefault(number, []).append(place)
         elif kind is Kind.CLOSE and waiting.get(number):
             pairs.append((waiting[number].pop(), place))
-    kept: list[tuple[int, int]] = []
+    kept: list[int] = []
+    opened: list[int] = []  # the ends of the kept pairs that are open, the innermost last
     for start, end in sorted(pairs):
-        if not any(start < other_end < end for _, other_end in kept):
-            kept.append((start, end))
-    return frozenset(place for pair in kept for place in pair)
+        while opened and opened[-1] < start:
+            opened.pop()
+        if not opened or end < opened[-1]:
+            opened.append(end)
+            kept += [start, end]
+    return frozenset(kept)

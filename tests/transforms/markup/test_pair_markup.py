@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,6 +105,13 @@ def test_an_attribute_inside_a_native_code_identifies_no_element():
     assert not paired(*codes, XLIFF).agrees
     codes = [f'<ph id="1">{{<sub id="{number}">a</sub> id="{number}"}}</ph>' for number in "12"]
     assert paired(*codes, XLIFF).agrees
+
+
+def test_many_tags_are_matched_in_linear_time():
+    tags = "<b/>" * 20_000
+    start = time.process_time()
+    assert paired(tags, tags).agrees
+    assert time.process_time() - start < 5
 
 
 def test_identifiers_beat_order_and_order_serves_without():

@@ -2,8 +2,11 @@
 
 import dataclasses
 import json
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import XLIFF, Form, Kind, parse_markup
@@ -11,6 +14,7 @@ from pairweave.transforms.markup.tag_table import (
     Entry,
     Mark,
     TagTable,
+    find_crossing,
     indexed_tag,
     match_tags,
     number_pair,
@@ -60,6 +64,28 @@ def test_different_literals_of_a_pair_are_different_elements():
 def test_pairs_that_were_halves_stay_halves(text):
     _, table = number_tags(parse_markup(text, XLIFF))
     assert table.halved == (frozenset() if text == "<g>a</g>" else {0})
+
+
+@given(st.permutations(range(16)), st.integers(0, 8))
+def test_pairs_cross_if_each_has_one_tag_inside_the_other(places, count):
+    spans = {n: tuple(sorted(places[2 * n : 2 * n + 2])) for n in range(count)}
+    crossing = {
+        number
+        for one, (start, end) in spans.items()
+        for other, (other_start, other_end) in spans.items()
+        if start < other_start < end < other_end
+        for number in (one, other)
+    }
+    assert find_crossing(spans) == crossing
+
+
+@pytest.mark.parametrize("text", ["<b/>" * 20_000, "<b>" * 10_000 + "</b>" * 10_000])
+def test_many_tags_are_numbered_in_linear_time(text):
+    marked = parse_markup(text)
+    start = time.process_time()
+    table = number_pair(marked, marked)[3]
+    assert not table.halved
+    assert time.process_time() - start < 5
 
 
 def test_a_tag_that_the_table_lacks_has_no_number_whatever_its_id():

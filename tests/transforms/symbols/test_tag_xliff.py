@@ -1,10 +1,14 @@
 """The elements that represent tags in XLIFF."""
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.tags import tag_names
-from pairweave.transforms.markup.markup import parse_markup
-from pairweave.transforms.markup.tag_table import number_tags
+from pairweave.transforms.markup.markup import Form, Kind, Marked, parse_markup
+from pairweave.transforms.markup.tag_table import Entry, Mark, TagTable, number_tags, numbered_tag
 from pairweave.transforms.symbols.tag_xliff import Xliff
 
 USES = {
@@ -34,3 +38,32 @@ def test_an_id_of_thousands_of_digits_is_that_of_no_tag(tag):
     numbered, table = number_tags(parse_markup("a <b>c</b>"))
     read = Xliff().read(str(Xliff().write(numbered, table)) + tag.format("1" * 5_000), table)
     assert [found.key for found in read.tags] == ["0", "0", ""]
+
+
+def written(order):
+    """Write pairs whose tags have another order than in the source, where they follow another."""
+    entries = {number: Entry(Form.PAIR, "b", "<b>", "</b>") for number in order}
+    kinds = (Kind.OPEN, Kind.CLOSE)
+    table = TagTable(entries, tuple(Mark(kind, number) for number in entries for kind in kinds))
+    seen, tags = set(), []
+    for number in order:
+        tags.append(numbered_tag(kinds[number in seen], number, 0))
+        seen.add(number)
+    return str(Xliff().write(Marked("", tuple(tags)), table))
+
+
+@given(st.permutations([*range(6), *range(6)]))
+def test_pairs_are_elements_unless_they_cross_one_that_begins_before(order):
+    kept = []
+    for number in dict.fromkeys(order):
+        start, end = (place for place, other in enumerate(order) if other == number)
+        if not any(start < other_end < end for _, other_end in kept):
+            kept.append((start, end))
+    assert written(order).count("<g ") == len(kept)
+
+
+def test_many_pairs_are_written_in_linear_time():
+    order = [number for number in range(20_000) for _ in range(2)]
+    start = time.process_time()
+    assert written(order).count("<g ") == 20_000
+    assert time.process_time() - start < 3
