@@ -22,6 +22,9 @@ OfSums = Callable[[np.ndarray], np.ndarray]
 _ROUNDING = 1e-9
 """Differences within this are equal: they are summed in different orders."""
 
+_BLOCK = 1 << 22
+"""Maximum number of draws in memory, unless 32 trials have more."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LineSums:
@@ -108,19 +111,45 @@ def _resample(sides: list[np.ndarray], figure: OfSums, config: Significance) -> 
     """Return the figure of lines drawn with replacement, the same for each side ``[resample]``."""
     count = len(sides[0])
     generator = np.random.default_rng(config.seed)
-    drawn = generator.choice(count, size=(config.resamples, count), replace=True)
-    weights = np.stack([np.bincount(lines, minlength=count) for lines in drawn]).astype(np.float64)
-    return [figure(weights @ side) for side in sides]
+    sums: list[list[np.ndarray]] = [[] for _ in sides]
+    for rows in _blocks(config.resamples, count):
+        drawn = generator.choice(count, size=(rows, count), replace=True)
+        weights = np.empty((rows, count))
+        for row, lines in enumerate(drawn):
+            weights[row] = np.bincount(lines, minlength=count)
+        for of_side, side in zip(sums, sides, strict=True):
+            of_side.append(weights @ side)
+    return [figure(np.concatenate(of_side)) for of_side in sums]
 
 
 def _exchange(output: LineSums, baseline: LineSums, config: Significance) -> np.ndarray:
     """Return differences of the figure after the outputs of random lines are exchanged."""
     generator = np.random.default_rng(config.seed)
-    moved = generator.integers(2, size=(config.trials, len(output.lines)), dtype=bool)
+    sums = []
+    for rows in _blocks(config.trials, len(output.lines)):
+        moved = generator.integers(2, size=(rows, len(output.lines)), dtype=bool)
+        sums.append(moved @ baseline.lines + ~moved @ output.lines)
+    first = np.concatenate(sums)
     # Half of the sums are enough: the total less these gives the other half.
     total = output.lines.sum(axis=0) + baseline.lines.sum(axis=0)
-    first = moved @ baseline.lines + ~moved @ output.lines
     return np.abs(output.figure(first) - output.figure(total - first))
+
+
+def _blocks(trials: int, lines: int) -> list[int]:
+    """Return the sizes of blocks of trials, so that memory does not grow with trials times lines.
+
+    Drawn in blocks, the numbers are those drawn at once: NumPy takes 32 bools from one random
+    number, so all blocks but the last have a multiple of 32 trials. No block is much smaller than
+    the others, or its sums might be rounded in another way.
+
+    >>> _blocks(10_000, 1_000), _blocks(70, 1_000_000)
+    ([3360, 3360, 3280], [32, 38])
+    """
+    most = max(_BLOCK // max(lines, 1), 32)
+    size = -(-trials // -(-trials // most))
+    size = -(-size // 32) * 32
+    full = max((trials - size // 2) // size, 0)
+    return [size] * full + [trials - full * size]
 
 
 def _interval(scores: np.ndarray) -> tuple[float, float]:

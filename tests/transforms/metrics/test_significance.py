@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.metrics import significance
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, compare_bleu, count_ngrams
 from pairweave.transforms.metrics.significance import LineSums, compare, ratio
 from pairweave.transforms.metrics.significance_options import Significance
@@ -160,6 +162,27 @@ def test_differences_that_only_rounding_makes_unequal_are_not_above_the_one_foun
     zeros = lines * [0.0, 1.0]
     made = compare(LineSums(lines, ratio), LineSums(zeros, ratio), Significance(10, 999, 1))
     assert made.p_randomization == 1 / 1000
+
+
+@pytest.mark.parametrize(("lines", "draws"), [(1, 33), (7, 70), (50, 999), (33, 64)])
+def test_draws_in_blocks_are_those_at_once(lines, draws, monkeypatch):
+    generator = np.random.default_rng(5)
+    sides = [shares(generator.integers(0, 2, lines)) for _ in range(2)]
+    config = Significance(draws, draws, 3)
+    at_once = compare(*sides, config)
+    monkeypatch.setattr(significance, "_BLOCK", 40 * lines)
+    assert compare(*sides, config) == at_once
+
+
+def test_memory_does_not_grow_with_the_number_of_draws():
+    sides = [shares(np.ones(20_000)), shares(np.zeros(20_000))]
+    tracemalloc.start()
+    try:
+        compare(*sides, Significance(2000, 2000, 3))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2e8  # 2,000 draws of 20,000 lines are 3.2e8 bytes, and as many again as numbers
 
 
 def test_a_system_is_not_better_than_itself(directory):
