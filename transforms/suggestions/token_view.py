@@ -32,8 +32,8 @@ class TokenView:
         ends: End of each token, in the same unit.
         cuts: Whether a mask may begin or end before a token, or after the last one of a text,
             bool ``[tokens + texts]``.
-        tag_offsets: Offsets of the texts' tags, int64 ``[text + 1]``.
-        tags: The token of its text that contains each tag, int64 ``[tag]``.
+        tag_offsets: Offsets of the texts' opening and closing tags, int64 ``[text + 1]``.
+        tags: The token of its text that contains each opening or closing tag, int64 ``[tag]``.
         partners: The token that contains its other half; -1 if there is none.
         wordlike: Whether a token has a letter or digit and no tag, bool ``[token]``.
         byte_starts: Start of each token in ``data``, int64 ``[token]``.
@@ -119,8 +119,8 @@ def _tags(
     """Find the tags of texts, skipping texts without tags.
 
     Returns:
-        The tags as in `TokenView`: indexed ones, and the halves of elements of HTML and XML; and
-        the tokens that contain an indexed tag, or consist only of another one.
+        The tags as in `TokenView`: opening and closing indexed ones, and the halves of elements of
+        HTML and XML; and the tokens that contain an indexed tag, or consist only of another one.
     """
     column = chunk_of(texts)
     counts = np.zeros(len(column), np.int64)
@@ -146,10 +146,12 @@ def _tags(
         opened: dict[int, int] = {}
         for match in _TAG.finditer(text):
             token = int(np.searchsorted(row_starts, match.start(), side="right")) - 1
+            wordless.append(int(token_offsets[row]) + token)
+            if match.group().endswith("/>"):
+                continue
             number = int(digits_of(match.group()))
             tags.append(token)
             partners.append(-1)
-            wordless.append(int(token_offsets[row]) + token)
             counts[row] += 1
             if match.group()[1] != "/":
                 opened.setdefault(number, len(tags) - 1)
