@@ -10,9 +10,16 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.unshifted_rows import unshifted
-from pairweave.transforms.markup.markup import INDEXED, Form, Tag, is_nested, parse_markup
+from pairweave.transforms.markup.markup import (
+    INDEXED,
+    NATIVE_CODES,
+    Form,
+    Tag,
+    is_nested,
+    parse_markup,
+)
 from pairweave.transforms.markup.pair_markup import PairMarkup, SideTag, pair_markup
-from pairweave.transforms.markup.segments import CODES, escape_text
+from pairweave.transforms.markup.segments import escape_text
 
 SIDES = ("source", "target")
 
@@ -83,7 +90,7 @@ class MarkupRow:
                 if is_own is not None and not is_own(tag.raw):
                     return False
                 whole = tag.raw.endswith(("/>", f"</{match[1]}>")) and tag.raw[1] != "/"
-                if (match[1] in CODES) != whole:
+                if (match[1] in NATIVE_CODES) != whole:
                     return False
                 if tag.element not in seen and not re.search(needed, tag.raw):
                     return False

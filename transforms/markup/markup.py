@@ -8,7 +8,7 @@ import dataclasses
 import enum
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pairweave.transforms.errors import ConfigError
@@ -110,22 +110,19 @@ class Syntax:
         name: Its name in options.
         names: The names that tags may have; empty if any name is allowed.
         empty: Names that never have a closing tag, such as HTML's ``br``.
-        opens: Names of empty tags that open, with the common name of both tags.
-        closes: Names of empty tags that close, with the common name of both tags.
         keys: Attributes that distinguish a tag from others; the first one present counts.
         folds: Whether names are case-insensitive, as in HTML; those above are in lower case.
-        codes: Names of native codes: with an identifier, such an element is one tag with all its
-            content, which is markup of the original document.
+        codes: Names of native codes (`NATIVE_CODES`).
+        only_empty: Those of these names that are text unless they are empty elements.
     """
 
     name: str
     names: frozenset[str] = frozenset()
     empty: frozenset[str] = frozenset()
-    opens: tuple[tuple[str, str], ...] = ()
-    closes: tuple[tuple[str, str], ...] = ()
     keys: tuple[str, ...] = ()
     folds: bool = False
     codes: frozenset[str] = frozenset()
+    only_empty: frozenset[str] = frozenset()
 
 
 XML = Syntax("xml")
@@ -142,17 +139,33 @@ HTML = Syntax(
     folds=True,
 )
 
-_CODES = ("bpt", "ept", "it", "ph")
+# Inline elements of TMX 1.4b, of XLIFF 1.2 (section 2.4) and of XLIFF 2.1 (sections 4.2.3 and 4.7).
+_WITH_CONTENT = ("bpt", "ept", "it", "ph", "ut")
+_WITHOUT_CONTENT = ("x", "bx", "ex", "sc", "ec", "sm", "em", "cp")
+_AROUND_TEXT = ("g", "hi", "mrk", "pc")
 
-# XLIFF 1.2, section 2.4 (inline elements), and XLIFF 2.1, section 4.2.3. TMX has the same codes,
-# and connects them by the attribute i.
+NATIVE_CODES = frozenset({*_WITH_CONTENT, *_WITHOUT_CONTENT})
+"""Names of elements that are one tag with all their content, which is markup of the original
+document."""
+
+EMPTY_OPENINGS = {"bx": "bx", "sc": "sc", "sm": "sm"}
+"""Native codes without content that open, with the common name of both tags."""
+
+_OPENS = {"bpt": "bpt", **EMPTY_OPENINGS}
+_CLOSES = {"ept": "bpt", "ex": "bx", "ec": "sc", "em": "sm"}
+# The attribute that connects an opening to a closing tag, the first one present: TMX's i, XLIFF's
+# rid, startRef and id.
+_TIES = ("i", "rid", "startRef", "id")
+_ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": Kind.CLOSE}
+
+# In text, a code with content is one tag only if it has an identifier: <ph> is also an element of
+# other documents, and so are <em> and <sm>.
 XLIFF = Syntax(
     "xliff",
-    names=frozenset({"g", "x", "bx", "ex", "mrk", "pc", "sc", "ec", *_CODES}),
-    opens=(("bx", "bx"), ("sc", "sc"), ("bpt", "bpt")),
-    closes=(("ex", "bx"), ("ec", "sc"), ("ept", "bpt")),
-    keys=("i", "rid", "startRef", "id"),
-    codes=frozenset(_CODES),
+    names=NATIVE_CODES.union(_AROUND_TEXT),
+    keys=_TIES,
+    codes=NATIVE_CODES,
+    only_empty=frozenset({"sm", "em", "cp"}),
 )
 
 # The form of tags in this project's own data (`transforms.indexed_tag`).
@@ -176,7 +189,7 @@ _TAG = (
 )
 # A native code with an identifier; its content is text, and elements sub of text.
 _CODE = (
-    rf"<(?P<code>{'|'.join(_CODES)})(?=\s[^<>]*\b(?:i|id|rid|x)\s*=)(?P<facts>{_ATTRIBUTES})\s*>"
+    rf"<(?P<code>{'|'.join(_WITH_CONTENT)})(?=\s[^<>]*\b(?:i|id|rid|x)\s*=)(?P<facts>{_ATTRIBUTES})\s*>"
     r"[^<]*(?:<sub\b[^<>]*>[^<]*</sub\s*>[^<]*)*</(?P=code)\s*>"
 )
 _BEGIN_COMMENT, _END_COMMENT = "<!--", "-->"
@@ -195,7 +208,6 @@ def _compiled(tags: str) -> _Patterns:
 
 
 _TAGS, _TAGS_AND_CODES = _compiled(_TAG), _compiled(f"{_CODE}|{_TAG}")
-_ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": Kind.CLOSE}
 
 
 def find_syntax(name: str) -> Syntax:
@@ -277,11 +289,13 @@ def _indexed_facts(match: re.Match[str]) -> tuple[Kind, str, str]:
 def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None:
     """Return a tag's kind, name and key; None if the syntax has no such tag."""
     if syntax.codes and match["code"]:
-        return _code_facts(match["code"], match["facts"], syntax)
+        return code_facts(match["code"], dict(_values(match["facts"])))
     name = match["opened"] or match["closed"]
     if name is None:
         return None if syntax.names else (Kind.EMPTY, "!--", "")
     if syntax.names and name not in syntax.names:
+        return None
+    if name in syntax.only_empty and not match["empty"]:
         return None
     if syntax.folds:
         if not name[0].isascii():
@@ -293,33 +307,34 @@ def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None
     if not match["empty"]:
         return (Kind.EMPTY if name in syntax.empty else Kind.OPEN), name, key
     if name in syntax.codes:
-        return _code_facts(name, match["attributes"], syntax)
-    opens, closes = dict(syntax.opens), dict(syntax.closes)
-    if name in opens:
-        return Kind.OPEN, opens[name], key
-    if name in closes:
-        return Kind.CLOSE, closes[name], key
+        return code_facts(name, dict(_values(match["attributes"])))
     return Kind.EMPTY, name, key
 
 
-def _code_facts(name: str, attributes: str, syntax: Syntax) -> tuple[Kind, str, str]:
-    """Return the kind, name and key of a native code."""
-    opens, closes = dict(syntax.opens), dict(syntax.closes)
-    key = _key(attributes, syntax.keys)
-    if name in opens:
-        return Kind.OPEN, opens[name], key
-    if name in closes:
-        return Kind.CLOSE, closes[name], key
+def code_facts(name: str, attributes: Mapping[str, str]) -> tuple[Kind, str, str]:
+    """Return the kind, name and key (`Tag`) of a native code.
+
+    >>> [kind.value for kind, *_ in (code_facts("sm", {"id": "1"}), code_facts("cp", {}))]
+    ['open', 'self_closing']
+    """
+    key = _first(attributes, _TIES)
+    if name in _OPENS:
+        return Kind.OPEN, _OPENS[name], key
+    if name in _CLOSES:
+        return Kind.CLOSE, _CLOSES[name], key
     if name != "it":
-        return Kind.EMPTY, name, _key(attributes, ("id", "x"))
+        return Kind.EMPTY, name, _first(attributes, ("id", "x"))
     # The partner of an isolated tag is in another segment, so it must not match any here.
-    kind = _ISOLATED.get(_key(attributes, ("pos",)), Kind.EMPTY)
+    kind = _ISOLATED.get(attributes.get("pos", ""), Kind.EMPTY)
     return kind, name, f"{kind} {key}"
 
 
 def _key(attributes: str, names: Sequence[str]) -> str:
-    by_name = dict(_values(attributes)) if names and attributes else {}
-    return next((by_name[name] for name in names if name in by_name), "")
+    return _first(dict(_values(attributes)), names) if names and attributes else ""
+
+
+def _first(attributes: Mapping[str, str], names: Sequence[str]) -> str:
+    return next((attributes[name] for name in names if name in attributes), "")
 
 
 def _values(attributes: str) -> Iterable[tuple[str, str]]:

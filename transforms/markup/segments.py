@@ -10,18 +10,7 @@ regardless of ``xml:space``; comments and processing instructions are not conten
 import html
 from collections.abc import Mapping
 
-from pairweave.transforms.markup.markup import Kind, Marked, Tag
-
-CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em", "cp"})
-"""Elements that form one tag with all their content: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF
-2.1, sections 4.2.3 and 4.7."""
-
-_OPENS = {"bpt": "bpt", "bx": "bx", "sc": "sc", "sm": "sm"}
-_CLOSES = {"ept": "bpt", "ex": "bx", "ec": "sc", "em": "sm"}
-# The attribute that connects an opening to a closing tag, the first one present: TMX's i, XLIFF's
-# rid and id.
-_TIES = ("i", "rid", "startRef", "id")
-_ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": Kind.CLOSE}
+from pairweave.transforms.markup.markup import NATIVE_CODES, Kind, Marked, Tag, code_facts
 
 
 class Segment:
@@ -73,7 +62,7 @@ class Segment:
             self._code.append(raw[:-1])
             self._code_depth += 1
             self._empty = True
-        elif local in CODES:
+        elif local in NATIVE_CODES:
             self._code, self._code_depth, self._empty = [raw[:-1]], 1, True
             self._code_name, self._code_attributes = local, attributes
         else:
@@ -92,7 +81,8 @@ class Segment:
         self._empty = False
         self._code_depth -= 1
         if not self._code_depth:
-            self._add(*self._code_facts(), "".join(self._code))
+            facts = code_facts(self._code_name, self._code_attributes)
+            self._add(*facts, "".join(self._code))
 
     def text(self, data: str) -> None:
         """Take text."""
@@ -121,19 +111,6 @@ class Segment:
 
     def _add(self, kind: Kind, name: str, key: str, raw: str) -> None:
         self._tags.append(Tag(kind, name, key, raw, self._offset))
-
-    def _code_facts(self) -> tuple[Kind, str, str]:
-        name, attributes = self._code_name, self._code_attributes
-        key = next((attributes[tie] for tie in _TIES if tie in attributes), "")
-        if name in _OPENS:
-            return Kind.OPEN, _OPENS[name], key
-        if name in _CLOSES:
-            return Kind.CLOSE, _CLOSES[name], key
-        if name == "it":
-            # The partner of an isolated tag is in another segment, so it must not match any here.
-            kind = _ISOLATED.get(attributes.get("pos", ""), Kind.EMPTY)
-            return kind, name, f"{kind} {key}"
-        return Kind.EMPTY, name, attributes.get("id", attributes.get("x", ""))
 
 
 def opening_tag(name: str, attributes: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import NAME, write_tag
 from pairweave.transforms.markup.element_partners import EQUAL, Rule, find_partners, numbers_of_tags
 from pairweave.transforms.markup.markup import (
+    EMPTY_OPENINGS,
     INDEXED,
     Element,
     Form,
@@ -28,7 +29,7 @@ from pairweave.transforms.markup.markup import (
 LITERAL = "#text"
 """The name for text that looks like a tag, which the table contains as an empty tag."""
 
-_HALVES = frozenset({"bx", "sc"})
+_HALVES = frozenset(EMPTY_OPENINGS.values())
 """Names of pairs that XLIFF writes as two empty tags, since they need not nest."""
 
 

@@ -206,6 +206,18 @@ def test_without_an_id_or_an_end_no_element_is_a_native_code():
     assert forms('<ph id="1">32 <g id="2">KB</g>', XLIFF) == [(Form.OPEN, ""), (Form.PAIR, "KB")]
 
 
+def test_elements_of_html_are_no_annotations_of_xliff():
+    assert forms("<em>a</em> <sm>b</sm>", XLIFF) == []
+    assert forms('<sm id="1"/>a<em startRef="1"/>', XLIFF) == [(Form.PAIR, "a")]
+
+
+def test_a_native_code_of_tmx_is_one_tag():
+    assert forms('<hi x="1">a<ut x="2">{b}</ut></hi>', XLIFF) == [
+        (Form.PAIR, "a"),
+        (Form.SELF_CLOSING, ""),
+    ]
+
+
 def test_html_has_tags_that_never_close():
     assert forms("a<br>b<IMG src=x>c", HTML) == [(Form.SELF_CLOSING, "")] * 2
     assert forms("a<br>b") == [(Form.OPEN, "")]

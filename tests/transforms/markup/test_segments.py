@@ -2,7 +2,9 @@
 
 from xml.etree import ElementTree as ET
 
-from pairweave.transforms.markup.markup import Form, find_elements
+import pytest
+
+from pairweave.transforms.markup.markup import XLIFF, Form, find_elements, parse_markup
 from pairweave.transforms.markup.segments import Segment, opening_tag
 
 
@@ -41,6 +43,32 @@ def test_halves_of_xliff_2_are_a_pair_by_the_start_that_the_end_names():
     assert forms(segment(start, "b", ("ec", {"startRef": "1", "id": "2"}))) == [Form.PAIR]
     apart = segment(start, "b", ("ec", {"startRef": "2", "id": "1"}))
     assert forms(apart) == [Form.OPEN, Form.CLOSE]
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ([("bpt", {"i": "1"}), ("ept", {"i": "1"})], [Form.PAIR]),
+        ([("bx", {"id": "1"}), ("ex", {"rid": "1", "id": "2"})], [Form.PAIR]),
+        ([("sc", {"id": "1"}), ("ec", {"startRef": "1"})], [Form.PAIR]),
+        ([("sm", {"id": "1", "type": "comment"}), ("em", {"startRef": "1"})], [Form.PAIR]),
+        ([("sm", {"id": "1"}), ("em", {"startRef": "2"})], [Form.OPEN, Form.CLOSE]),
+        ([("it", {"id": "1", "pos": "open"}), ("ut", {"x": "1"})], [Form.OPEN, Form.SELF_CLOSING]),
+        ([("cp", {"hex": "0007"}), ("x", {"id": "1"})], [Form.SELF_CLOSING] * 2),
+    ],
+)
+def test_native_codes_are_the_same_tags_in_a_document_and_in_text(parts, wanted):
+    marked = segment(parts[0], "a", parts[1])
+    assert parse_markup(str(marked), XLIFF) == marked
+    assert forms(marked) == wanted
+
+
+def test_marked_text_is_the_same_in_a_document_and_in_text():
+    made = Segment(1000)
+    for name in ("g", "hi", "mrk", "pc"):
+        made.start(name, name, {})
+        made.end(name, name)
+    assert parse_markup(str(made.finish()), XLIFF) == made.finish()
 
 
 def test_an_element_of_another_namespace_is_a_pair_and_its_place_counts_code_points():

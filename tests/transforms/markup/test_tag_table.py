@@ -59,7 +59,13 @@ def test_different_literals_of_a_pair_are_different_elements():
 
 
 @pytest.mark.parametrize(
-    "text", ['<bx id="7"/>a<ex id="7"/>', '<sc id="7"/>a<ec startRef="7"/>', "<g>a</g>"]
+    "text",
+    [
+        '<bx id="7"/>a<ex id="7"/>',
+        '<sm id="7"/>a<em startRef="7"/>',
+        '<sc id="7"/>a<ec startRef="7"/>',
+        "<g>a</g>",
+    ],
 )
 def test_pairs_that_were_halves_stay_halves(text):
     _, table = number_tags(parse_markup(text, XLIFF))
