@@ -298,8 +298,8 @@ def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None
     if name in syntax.only_empty and not match["empty"]:
         return None
     if syntax.folds:
-        if not name[0].isascii():
-            return None  # <écran> is text in HTML, whose names begin with ASCII letters
+        if not (name[0].isascii() and name[0].isalpha()):
+            return None  # <écran> and <_a> are text in HTML, whose names begin with ASCII letters
         name = name.lower()
     if match["close"]:
         return Kind.CLOSE, name, ""

@@ -20,7 +20,7 @@ from pairweave.transforms.markup.markup import (
 )
 from pairweave.transforms.text import codepoints
 
-TAG_BEGINS = r"<[/A-Za-z_!]"
+TAG_BEGINS = r"<[/A-Za-z!]"
 """The start of a tag (RE2)."""
 
 

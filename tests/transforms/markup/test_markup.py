@@ -247,6 +247,8 @@ def test_names_of_xml_begin_with_any_letter_and_those_of_html_with_an_ascii_one(
     assert forms(string) == [(Form.PAIR, "x"), (Form.SELF_CLOSING, "")]
     assert forms(string, HTML) == []
     assert forms("<aé>x</aé>", HTML) == [(Form.PAIR, "x")]
+    assert forms("<_a>x</_a>") == [(Form.PAIR, "x")]
+    assert forms("<_a>x</_a><_b/>", HTML) == []
 
 
 def test_what_is_no_tag_is_text():
