@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.text.iso_languages import NAMES, SHORT
+from pairweave.transforms.text.iso_languages import DEPRECATED, NAMES, primary_tag
 
 # The script to assume for a tag without a script, if a model has several.
 _SCRIPTS = {"zh": "Hans", "sr": "Cyrl"}
@@ -52,7 +52,7 @@ def find_code(tag: str, codes: Iterable[str], option: str) -> str:
         )
     ]
     if script is None:
-        short = SHORT.get(language, language)
+        short = primary_tag(language)
         usual = _REGION_SCRIPTS.get(region or "") if short == "zh" else None
         script = usual or _SCRIPTS.get(short)
     ranks = {code: _rank(code, names, script, region) for code in fitting}
@@ -73,13 +73,14 @@ def names_of(language: str) -> tuple[str, ...]:
     >>> names_of("deu")
     ('deu', 'de', 'ger')
     """
-    names = NAMES.get(SHORT.get(language, ""), ())
+    short = primary_tag(language)
+    names = [*NAMES.get(short, ()), *(old for old, new in DEPRECATED.items() if new == short)]
     return (language, *(name for name in names if name != language))
 
 
 def is_known(code: str) -> bool:
     """Tell whether a code begins with a language of ISO 639-1, in any of its spellings."""
-    return _parts(code)[0] in SHORT
+    return primary_tag(code) in NAMES
 
 
 def same_language(tag: str, code: str) -> bool:

@@ -7,18 +7,13 @@ import numpy as np
 
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.text.iso_languages import SHORT
+from pairweave.transforms.text.iso_languages import primary_tag
 
 REASONS = {"source": Reject.SOURCE_LANGUAGE, "target": Reject.TARGET_LANGUAGE}
 
 _ALIASES = {
     code: name
     for name, codes in {
-        "he": "iw",
-        "jv": "jw",
-        "id": "in",
-        "yi": "ji",
-        "ro": "mo",
         "no": "nb nn",
         "tl": "fil",
         "hr": "bs sr sh cnr hbs",
@@ -35,8 +30,8 @@ _ALIASES = {
     }.items()
     for code in codes.split()
 }
-"""Codes that are treated as equal: codes of one language, members of macrolanguages that detectors
-report as a whole (ISO 639-3), and languages that they do not tell apart in short text."""
+"""Languages that are treated as equal: members of macrolanguages that detectors report as a whole
+(ISO 639-3), and languages that they do not tell apart in short text."""
 
 
 @functools.lru_cache(maxsize=2)
@@ -76,7 +71,5 @@ def other(detected: Sequence[str | None], expected: Sequence[str], detector: str
 
 def _code(tag: str) -> str:
     """Return the same code for all tags of one language."""
-    first = tag.lower().replace("_", "-").partition("-")[0]
-    first = _ALIASES.get(first, first)
-    short = SHORT.get(first, first)
-    return _ALIASES.get(short, short)
+    primary = primary_tag(tag)
+    return _ALIASES.get(primary, primary)

@@ -1,13 +1,13 @@
 """The scripts of languages."""
 
 from pairweave.transforms.text.codepoints import SCRIPTS
-from pairweave.transforms.text.iso_languages import SHORT
+from pairweave.transforms.text.iso_languages import primary_tag
 
 _LANGUAGES = {
     "Greek": "el",
     "Cyrillic": "ru uk be bg mk ba cv ce os ab sah tyv",
     "Armenian": "hy",
-    "Hebrew": "he iw yi",
+    "Hebrew": "he yi",
     "Arabic": "ar fa ps ur ckb arz pnb",
     "Thaana": "dv",
     "Devanagari": "hi mr ne sa mai bho kok brx doi",
@@ -111,7 +111,7 @@ def scripts_of(language: str) -> tuple[str, ...]:
     for subtag in others:
         if subtag in _SUBTAGS:
             return _SUBTAGS[subtag]
-    return _OF_LANGUAGE.get(first) or _OF_LANGUAGE.get(SHORT.get(first, ""), ())
+    return _OF_LANGUAGE.get(first) or _OF_LANGUAGE.get(primary_tag(first), ())
 
 
 def script_bits(scripts: tuple[str, ...]) -> int:

@@ -16,7 +16,7 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.kernels.text.utf8 import SCRIPT, SCRIPT_SHIFT
 from pairweave.transforms.report.exchanged_languages import WORDS
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.iso_languages import SHORT, UNDETERMINED
+from pairweave.transforms.text.iso_languages import UNDETERMINED, primary_tag
 
 LEAST_LINES = 20
 """Minimum number of lines with a language for a finding on a side."""
@@ -241,8 +241,7 @@ def _most_frequent(votes: Sequence[str | None]) -> tuple[str | None, float]:
 
 
 def _first(tag: str) -> str:
-    code = tag.lower().partition("-")[0]
-    code = SHORT.get(code, code)
+    code = primary_tag(tag)
     return _SAME.get(code, code)
 
 

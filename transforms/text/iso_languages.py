@@ -32,17 +32,24 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """The codes of each language of ISO 639-1, beginning with that code."""
 
-SHORT = {name: short for short, names in reversed(NAMES.items()) for name in names}
-"""The code of ISO 639-1 for each other code of a language."""
+SHORT = {name: short for short, names in reversed(NAMES.items()) for name in names} | {
+    names[1]: short for short, names in NAMES.items()
+}
+"""The code of ISO 639-1 for each other code of a language; its own one if it has one."""
+
+DEPRECATED = {"in": "id", "iw": "he", "ji": "yi", "jw": "jv", "mo": "ro"}
+"""The code of ISO 639-1 for each that it replaced (IANA's registry of language subtags)."""
 
 
 # Every column of texts asks for the same few tags.
 @functools.lru_cache(maxsize=1024)
 def primary_tag(language: str | None) -> str:
-    """Return the language of a BCP 47 tag, by its code of two letters if it has one.
+    """Return the language of a BCP 47 tag, by its current code of two letters if it has one.
 
     >>> primary_tag("zh-Hant"), primary_tag("zh_Hans"), primary_tag("khm"), primary_tag(None)
     ('zh', 'zh', 'km', '')
+    >>> primary_tag("iw-IL"), primary_tag("twi")
+    ('he', 'tw')
     """
     first = (language or "").replace("_", "-").split("-")[0].lower()
-    return SHORT.get(first, first)
+    return DEPRECATED.get(first) or SHORT.get(first, first)
