@@ -22,7 +22,7 @@ _T = (
 )
 """The 97.5 % quantiles of Student's distribution with 1 to 20 degrees of freedom."""
 
-_NORMAL = 1.960
+_NORMAL = 1.959964
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,8 +74,20 @@ def spread(values: Mapping[int, float]) -> Spread:
 
 
 def student(degrees: int) -> float:
-    """Return the 97.5 % quantile of Student's distribution; beyond 20 degrees, the normal one's."""
-    return _T[degrees - 1] if degrees <= len(_T) else _NORMAL
+    """Return the 97.5 % quantile of Student's distribution.
+
+    Beyond the table it is expanded around the normal distribution's (Abramowitz and Stegun 1964,
+    26.7.5), with an error below 0.0005.
+
+    >>> student(4), round(student(40), 3)
+    (2.776, 2.021)
+    """
+    if degrees <= len(_T):
+        return _T[degrees - 1]
+    z = _NORMAL
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first / degrees + second / degrees**2
 
 
 def compare_seeds(

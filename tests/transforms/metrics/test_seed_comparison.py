@@ -68,5 +68,19 @@ def test_a_difference_either_way_beyond_chance_is_significant(mean, margin, p, e
 
 def test_the_spread_of_one_seed_is_unknown():
     assert spread({4: 2.5}).deviation is None
-    assert student(1) == 12.706
-    assert (student(20), student(21), student(500)) == (2.086, 1.96, 1.96)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),
+    [
+        *((1, 12.706), (20, 2.086), (21, 2.080), (22, 2.074), (25, 2.060), (30, 2.042)),
+        *((40, 2.021), (60, 2.000), (120, 1.980), (500, 1.965), (100_000, 1.960)),
+    ],
+)
+def test_students_quantiles_are_those_of_tables(degrees, quantile):
+    assert student(degrees) == pytest.approx(quantile, abs=0.0011)
+
+
+def test_more_seeds_never_widen_the_interval():
+    quantiles = [student(degrees) for degrees in range(1, 200)]
+    assert quantiles == sorted(quantiles, reverse=True)
