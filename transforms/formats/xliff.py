@@ -3,8 +3,9 @@
 A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
 is segmented too, or a ``segment`` (2.x). One that only the target has is a row without a source,
 which is rejected. One without a target is not a row if it or an enclosing element has
-``translate="no"``. Text outside of the segments of a unit (in 2.x, ``ignorable``) is in no row, but
-is counted. Other content of a segment (``alt-trans``, matches, notes, skeletons) is ignored.
+``translate="no"``. Text and tags outside of the segments of a unit (in 2.x, ``ignorable``) are in
+no row, but such units are counted. Other content of a segment (``alt-trans``, matches, notes,
+skeletons) is ignored.
 """
 
 import dataclasses
@@ -73,6 +74,7 @@ class XliffHandler:
         untranslatable: Number of segments that are not rows, since they have no target and are not
             to be translated.
         outside_segments: Number of units with text that is in no segment.
+        outside_tags: Number of other units with tags that are in no segment.
     """
 
     def __init__(
@@ -104,7 +106,9 @@ class XliffHandler:
         self.rows_with_tags = 0
         self.untranslatable = 0
         self.outside_segments = 0
+        self.outside_tags = 0
         self._has_text_outside = False
+        self._has_tags_outside = False
 
     def pop_rows(self) -> list[XmlRow]:
         """Return the complete rows, and forget them."""
@@ -152,7 +156,8 @@ class XliffHandler:
             self._look_outside(*self._parts.values())
         if local in _UNITS:
             self.outside_segments += self._has_text_outside
-            self._has_text_outside = False
+            self.outside_tags += self._has_tags_outside and not self._has_text_outside
+            self._has_text_outside = self._has_tags_outside = False
         self._translate.pop()
 
     def text(self, data: str) -> None:
@@ -179,7 +184,10 @@ class XliffHandler:
         self._parts = {}
 
     def _look_outside(self, *sides: "_Content | None") -> None:
-        self._has_text_outside |= any(side is not None and side.has_text_outside for side in sides)
+        for side in sides:
+            if side is not None:
+                self._has_text_outside |= side.has_text_outside
+                self._has_tags_outside |= side.has_tags_outside
 
     def _add_row(
         self, source: Segment | None, target: Segment | None, problem: Problem | None
@@ -228,6 +236,7 @@ class _Content:
     Attributes:
         whole: All of it.
         has_text_outside: Whether text other than white space is in none of the segments.
+        has_tags_outside: Whether a tag is in none of them.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -237,6 +246,7 @@ class _Content:
         self._inside = 0
         self.whole = Segment(max_bytes)
         self.has_text_outside = False
+        self.has_tags_outside = False
 
     @property
     def segments(self) -> dict[str, Segment]:
@@ -256,6 +266,8 @@ class _Content:
             if not self.whole.is_too_long:
                 self._segments.append((attributes.get("mid", ""), self._open))
             return
+        else:
+            self.has_tags_outside = True
         self.whole.start(local, name, attributes)
 
     def end(self, local: str, name: str) -> None:
@@ -293,6 +305,7 @@ def _scan(file: ScanRequest) -> Scan:
         langs=guessed,
         untranslatable=handler.untranslatable,
         outside_segments=handler.outside_segments,
+        outside_tags=handler.outside_tags,
     )
 
 

@@ -357,14 +357,12 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             f"no pair is made of {counted(scan.untranslatable, 'segment')} without a target, "
             "marked as not to be translated",
         )
-    if scan.outside_segments:
-        yield Notice(
-            "outside_segments",
-            name,
-            scan.outside_segments,
-            f"text outside of the segments of {counted(scan.outside_segments, 'unit')} is in no "
-            "pair",
-        )
+    outside, what = scan.outside_segments, "text outside of the segments of {} is in no pair"
+    if scan.outside_tags and inline_tags != "strip":
+        outside += scan.outside_tags
+        what = "text or tags outside of the segments of {} are in no pair"
+    if outside:
+        yield Notice("outside_segments", name, outside, what.format(counted(outside, "unit")))
     if not scan.rows:
         what = "zero bytes" if not scan.bytes else "no rows"
         yield Notice("empty_file", name, 1, f"{what}; nothing was read from it")

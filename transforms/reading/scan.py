@@ -83,6 +83,7 @@ class Scan:
         untranslatable: Segments without a target that are marked as not to be translated; they are
             not rows.
         outside_segments: Units with text outside of their segments, which is in no row.
+        outside_tags: Units with tags but no text outside of their segments.
         names: Names by which rows of parallel files are matched; empty if their order matches
             them.
     """
@@ -101,6 +102,7 @@ class Scan:
     rows_with_tags: int = 0
     untranslatable: int = 0
     outside_segments: int = 0
+    outside_tags: int = 0
     names: tuple[str, ...] = ()
 
     def whole(self) -> Cut:

@@ -145,6 +145,34 @@ def test_white_space_and_tags_between_segments_are_no_text(tmp_path, between):
     assert len(pairs(read_all(single(path)))) == 2
 
 
+@pytest.mark.parametrize(
+    ("cut", "count"),
+    [
+        ("<g id='1'>{}</g>", 3),
+        (SEGMENTS.format("One.", "<x id='1'/>", "Two.") + "{}", 3),
+        ("{}", 0),
+        ("<mrk mtype='protected'>{}</mrk>", 3),
+    ],
+)
+def test_tags_outside_of_segments_are_reported_if_tags_are_kept(tmp_path, cut, count):
+    side = "<mrk mtype='seg' mid='8'>A<x id='2'/>.</mrk> <mrk mtype='seg' mid='9'>B.</mrk>"
+    body = CUT.format(source=side, target=cut.format(side)) * 3
+    path = write(tmp_path, body + CUT.format(source=side, target=f"1) <x id='3'/>{side}"))
+    for inline_tags, more in (("index", count), ("strip", 0)):
+        notices = {n.code: n for n in make_plan([single(path, inline_tags=inline_tags)]).notices}
+        assert notices["outside_segments"].count == 1 + more
+        assert ("text or tags" in notices["outside_segments"].message) == bool(more)
+
+
+def test_tags_of_version_2_between_segments_are_reported_if_tags_are_kept(tmp_path):
+    between = "<ignorable><source> </source><target><ph id='1'/></target></ignorable>"
+    body = f"<unit id='u'>{between}<segment><source>a</source><target>b</target></segment></unit>"
+    path = write(tmp_path, body * 2, 2)
+    (notice,) = make_plan([single(path, inline_tags="index")]).notices
+    assert notice.message == "text or tags outside of the segments of 2 units are in no pair"
+    assert not make_plan([single(path)]).notices
+
+
 def test_text_outside_of_segments_that_are_not_used_is_in_the_row(tmp_path):
     cut = "<seg-source>1) <mrk mtype='seg' mid='0'>One.</mrk></seg-source>"
     body = f"<trans-unit><source>1) One.</source>{cut}<target>1) Eins.</target></trans-unit>"
