@@ -11,7 +11,7 @@ import re
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -23,11 +23,15 @@ from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest, stored
 from pairweave.transforms.reading.scan_lines import LineCounter
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, part_bytes
+from pairweave.transforms.text.iso_languages import NAMES, primary_tag
 from pairweave.transforms.units import ReadLimits, Unit
 
 _SIDES = ("source", "target")
 _UNKNOWN = "und"
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]{2,8})*", re.IGNORECASE)
+_NO_LANGUAGES = frozenset({"ids", "txt", "xml"})
+"""Suffixes of other members of OPUS's archives that could be languages by their form."""
+
 _ADVICE = "unpack it, and give the two files with source_input and target_input"
 
 
@@ -58,7 +62,8 @@ def _members(
     """Return the member of each side, and its language.
 
     If a language is not given, there must be only one pair of members whose names differ only in
-    the language; its first member by name is the source.
+    the language (`_sides_of`), of which one is in the other language, if that is given; else its
+    first member by name is the source.
 
     Raises:
         InputError: ``no_match``: there are no such members, or several.
@@ -69,10 +74,12 @@ def _members(
         if not member.is_dir() and _LANGUAGE.fullmatch(suffix[1:]):
             pairs[stem][_tag(suffix[1:])] = member
     matches = []
-    for by_language in pairs.values():
+    for stem, by_language in pairs.items():
         if _UNKNOWN in langs:
-            if len(by_language) == 2:
-                matches.append(sorted(by_language.items()))
+            of_stem = {tag: by_language[tag] for tag in sorted(_sides_of(stem, by_language))}
+            in_order = _in_order(of_stem, langs) if len(of_stem) == 2 else None
+            if in_order is not None:
+                matches.append([(tag, of_stem[tag]) for tag in in_order])
             continue
         sides = [_member_of(by_language, lang) for lang in langs]
         if None not in sides and sides[0] != sides[1]:
@@ -88,11 +95,46 @@ def _members(
         )
         raise InputError("no_match", name, message)
     (source, target) = matches[0]
-    return [source[1], target[1]], (source[0], target[0])
+    tags = [
+        found if lang == _UNKNOWN else lang
+        for lang, (found, _) in zip(langs, (source, target), strict=True)
+    ]
+    return [source[1], target[1]], (tags[0], tags[1])
 
 
 def _tag(suffix: str) -> str:
     return suffix.replace("_", "-")
+
+
+def _sides_of(stem: str, tags: Iterable[str]) -> list[str]:
+    """Return the suffixes of members of one name that are those of its sides.
+
+    They are the languages that the name ends in, as in ``Corpus.cs-en``; else the suffixes that are
+    languages of ISO 639-1; else all. Suffixes of other members of OPUS do not count.
+
+    >>> _sides_of("Tatoeba.ast-en", ["ast", "en", "ids", "xml"])
+    ['ast', 'en']
+    """
+    suffixes = [tag for tag in tags if tag.lower() not in _NO_LANGUAGES]
+    pair = posixpath.splitext(stem)[1].replace("_", "-")
+    named = [tag for tag in suffixes if pair in {f".{tag}-{other}" for other in suffixes}]
+    named += [tag for tag in suffixes if pair in {f".{other}-{tag}" for other in suffixes}]
+    known = [tag for tag in suffixes if primary_tag(tag) in NAMES]
+    return named or (known if len(known) == 2 else suffixes)
+
+
+def _in_order(
+    by_language: dict[str, zipfile.ZipInfo], langs: tuple[str, str]
+) -> tuple[str, str] | None:
+    """Return the tags of two members, that of the source first; None if a given one is missing."""
+    one, other = by_language
+    for order in ((one, other), (other, one)):
+        if all(
+            lang == _UNKNOWN or _member_of(by_language, lang) == tag
+            for lang, tag in zip(langs, order, strict=True)
+        ):
+            return order
+    return None
 
 
 def _member_of(by_language: dict[str, zipfile.ZipInfo], lang: str) -> str | None:

@@ -42,11 +42,35 @@ def test_the_members_of_both_languages_are_the_sides(tmp_path, compression):
     assert [row["line"] for row in rows] == [1, 2]
 
 
-def test_without_languages_the_names_of_the_only_two_members_say_them(tmp_path):
-    texts = {name: text for name, text in TEXTS.items() if not name.endswith(".ids")}
+@pytest.mark.parametrize(
+    ("names", "langs"),
+    [
+        (list(TEXTS), ("cs", "en")),
+        (["README", "LICENSE", *(f"T.de-en.{end}" for end in ("de", "en", "xml"))], ("de", "en")),
+        ([f"T.ast-en.{end}" for end in ("ids", "en", "ast", "log")], ("ast", "en")),
+        ([f"T.en-pt_br.{end}" for end in ("en", "pt", "pt_br")], ("en", "pt-br")),
+        (["a.en", "a.de", "a.log", "a.txt"], ("de", "en")),
+        (["a.en", "a.ceb", "a.ids", "b.xml", "b.txt"], ("ceb", "en")),
+    ],
+)
+def test_without_languages_the_names_of_the_only_two_members_say_them(tmp_path, names, langs):
+    texts = {name: TEXTS.get(name, "a\nb\n") for name in names}
     (unit,) = make_plan([corpus(archive(tmp_path, texts), "und", "und")]).units
-    assert (unit.source_lang, unit.target_lang) == ("cs", "en")
+    assert (unit.source_lang, unit.target_lang) == langs
     assert unit.rows == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "langs"), [(("en-GB", "und"), ("en-GB", "cs")), (("und", "cs"), ("en", "cs"))]
+)
+def test_the_one_language_that_is_given_is_that_of_its_side(tmp_path, given, langs):
+    (unit,) = make_plan([corpus(archive(tmp_path), *given)]).units
+    assert (unit.source_lang, unit.target_lang) == langs
+    assert pairs(read_all(corpus(archive(tmp_path), *given)))[0] == ("house", "dům")
+    with pytest.raises(InputError, match="no pair of members of one name"):
+        make_plan([corpus(archive(tmp_path), *(lang.replace("und", "fr") for lang in given))])
+    with pytest.raises(InputError, match="no pair of members of one name"):
+        make_plan([corpus(archive(tmp_path), "und", "fr")])
 
 
 def test_a_tag_finds_the_member_of_its_language(tmp_path):
@@ -80,6 +104,12 @@ def test_a_lost_line_is_named_with_its_place(tmp_path, shared_data):
             ("en", "de"),
             "no_match",
             "2 pairs of members of one name",
+        ),
+        (
+            {"a.en": "a\n", "a.de": "b\n", "a.fr": "c\n"},
+            ("und", "und"),
+            "no_match",
+            "no pair of members of one name (it has a.de, a.en, a.fr); give source_lang and target",
         ),
         (
             {"a.en": "a\nb\n", "a.de": "b\n"},
