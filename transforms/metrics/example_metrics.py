@@ -1,7 +1,6 @@
 """Suggestion examples compared with a golden set: lengths, positions, numbers, operations."""
 
 import dataclasses
-import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
@@ -145,7 +145,7 @@ class Comparison:
             "positions": POSITIONS,
             "tokens": TokenConfig().kind,
         }
-        return signature(settings, importlib.metadata.version("pairweave"))
+        return signature(settings, version_of())
 
     def render(self) -> str:
         """Return a table, the signature, and on the last line all as JSON."""

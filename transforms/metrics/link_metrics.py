@@ -1,7 +1,6 @@
 """Word links against gold links: error rate, precision, recall (Och and Ney 2003)."""
 
 import dataclasses
-import importlib.metadata
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.links.pharaoh import PharaohLinks, in_step, read_links
 from pairweave.transforms.output.signature_line import signature
 
@@ -82,7 +82,7 @@ class LinkScores:
             "recall": "sure",
             "gold": "one-based" if self.one_based else "zero-based",
         }
-        return signature(settings, version())
+        return signature(settings, version_of())
 
     def as_dict(self) -> dict[str, float | int | str]:
         """Return the figures, unrounded and in [0, 1], the counts and the signature."""
@@ -180,14 +180,6 @@ def _require_one_based(links: PharaohLinks, path: Path, first_line: int) -> None
             "1; drop --one_based if the file counts from 0",
             first_line + line,
         )
-
-
-def version() -> str:
-    """Return the version that a signature names."""
-    try:
-        return importlib.metadata.version("pairweave")
-    except importlib.metadata.PackageNotFoundError:
-        return "source tree"
 
 
 def check_words(gold: Path, texts: pa.Table, *, one_based: bool) -> None:

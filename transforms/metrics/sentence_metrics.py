@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.metrics.link_metrics import version
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.sentences.bead_lines import Bead, read_beads
 
@@ -52,7 +52,7 @@ class SentenceScores:
             "precision": "all-beads",
             "recall": "beads-with-both-sides",
         }
-        return signature(settings, version())
+        return signature(settings, version_of())
 
     def as_dict(self) -> dict[str, float | int | str]:
         """Return the figures, unrounded and in [0, 1], the counts and the signature."""

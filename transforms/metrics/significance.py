@@ -7,7 +7,7 @@ sacreBLEU's tests (Post 2018), so their figures can be compared.
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -79,6 +79,16 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     return np.divide(
         sums[..., 0], sums[..., 1], out=np.zeros(sums.shape[:-1]), where=sums[..., 1] != 0
     )
+
+
+def percentage(sums: np.ndarray) -> np.ndarray:
+    """Return `ratio` in percent."""
+    return 100 * ratio(sums)
+
+
+def two_sums(rows: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Return what each line adds to the two sums of `ratio`, float64 ``[line, 2]``."""
+    return np.array(rows, np.float64).reshape(-1, 2)
 
 
 def compare(output: LineSums, baseline: LineSums, config: Significance) -> Tested:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.metrics.link_metrics import version
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.metrics.sacrebleu_scores import compare_bleu, metric_of, score_bleu
 from pairweave.transforms.metrics.significance import Compared, LineSums, compare, ratio
 from pairweave.transforms.metrics.significance_options import Significance
@@ -119,10 +119,11 @@ def compare_suggestions(
     require_equal_lines([baseline, hypothesis], [len(other), len(suggestions)])
     metric = suggestion_metric(target_lang)
     settings = {"metric": "exact_match", "nrefs": len(golds), **config.settings}
-    exact = compare(_exact_sums(suggestions, golds), _exact_sums(other, golds), config)
+    ours, theirs = (LineSums(exact_sums(each, golds), ratio) for each in (suggestions, other))
+    exact = compare(ours, theirs, config)
     tested = {
         "BLEU": compare_bleu(metric, suggestions, other, golds, config),
-        "exact match": dataclasses.replace(exact, signature=signature(settings, version())),
+        "exact match": dataclasses.replace(exact, signature=signature(settings, version_of())),
     }
     scores = _score(suggestions, golds, metric)
     return Compared[SuggestionScores](
@@ -162,10 +163,10 @@ def exact_suggestions(
     )
 
 
-def _exact_sums(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
-    """Return the contribution of each suggestion to exact match."""
+def exact_sums(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
+    """Return what each suggestion adds to the two sums of exact match, float64 ``[line, 2]``."""
     exact = exact_suggestions(suggestions, golds).astype(np.float64)
-    return LineSums(np.stack([exact, np.ones_like(exact)], axis=1), ratio)
+    return np.stack([exact, np.ones_like(exact)], axis=1)
 
 
 def _score(

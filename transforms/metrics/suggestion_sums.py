@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.metrics.chrf_sums import chrf_signature, chrf_sums
-from pairweave.transforms.metrics.link_metrics import version
 from pairweave.transforms.metrics.measured import Measured, Metric
 from pairweave.transforms.metrics.sacrebleu_scores import (
     COUNTS,
@@ -17,8 +17,8 @@ from pairweave.transforms.metrics.sacrebleu_scores import (
     metric_of,
     signature_with,
 )
-from pairweave.transforms.metrics.significance import LineSums, ratio
-from pairweave.transforms.metrics.suggestion_metrics import exact_suggestions, suggestion_metric
+from pairweave.transforms.metrics.significance import LineSums, percentage
+from pairweave.transforms.metrics.suggestion_metrics import exact_sums, suggestion_metric
 from pairweave.transforms.output.signature_line import signature
 
 SUGGESTION_METRICS: Mapping[str, Metric] = {
@@ -75,14 +75,9 @@ def _chrf(suggestions: Sequence[str], golds: References, _target_lang: str) -> M
 
 
 def _exact_match(suggestions: Sequence[str], golds: References, _target_lang: str) -> Measured:
-    exact = exact_suggestions(suggestions, golds).astype(np.float64)
-    lines = np.stack([exact, np.ones_like(exact)], axis=1)
+    lines = exact_sums(suggestions, golds)
     settings = {"metric": "exact_match", "nrefs": len(golds)}
-    return Measured(LineSums(lines, _percentage), signature(settings, version()))
-
-
-def _percentage(sums: np.ndarray) -> np.ndarray:
-    return 100 * ratio(sums)
+    return Measured(LineSums(lines, percentage), signature(settings, version_of()))
 
 
 _MEASURES: Mapping[str, Callable[[Sequence[str], References, str], Measured]] = {

@@ -1,8 +1,6 @@
 """Words of scripts without spaces between words, found with dictionaries."""
 
 import importlib
-import importlib.metadata
-import importlib.util
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -11,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.installed_packages import require_same, with_versions
 from pairweave.transforms.kernels.text.cuts import merge_spans
 from pairweave.transforms.text.iso_languages import primary_tag
 from pairweave.transforms.text.tokens import Language, Texts, each_language
@@ -31,7 +30,7 @@ UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}
 # The prolonged sound mark belongs to no single script.
 _RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 
-_PACKAGES = {"icu4py": "icu4py", "rjieba": "rjieba"}
+_PACKAGES = ("icu4py", "rjieba")
 
 
 class Spans(NamedTuple):
@@ -67,9 +66,9 @@ def is_unspaced(language: str | None) -> bool:
 
 def installed_name() -> str | None:
     """Return the segmenter that is installed, with the versions that decide its words, or None."""
-    if not all(map(importlib.util.find_spec, _PACKAGES)):
+    versions = with_versions(_PACKAGES)
+    if versions is None:
         return None
-    versions = [f"{name}-{importlib.metadata.version(name)}" for name in sorted(_PACKAGES)]
     return "+".join([*versions, f"icu-{importlib.import_module('icu4py').icu_version}"])
 
 
@@ -79,11 +78,8 @@ def check_installed(name: str) -> None:
     Raises:
         WorkerError: A different segmenter, or none, is installed.
     """
-    if name != NONE and installed_name() != name:
-        raise WorkerError(
-            f"this run cuts words with {name}, but this machine has "
-            f"{installed_name() or 'none'}; install the same versions on every machine"
-        )
+    if name != NONE:
+        require_same("cuts words", name, installed_name())
 
 
 def segment(texts: Texts, language: Language, name: str) -> Spans:

@@ -6,14 +6,13 @@ Hindi, and keeps quotations whole. Decision 11 has the measurements on which the
 
 import functools
 import importlib
-import importlib.metadata
-import importlib.util
 import itertools
 from collections.abc import Callable
 
 import regex
 
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.installed_packages import require_same, with_versions
 from pairweave.transforms.text.iso_languages import primary_tag
 
 NONE = "none"
@@ -43,9 +42,8 @@ Span = tuple[int, int]
 
 def installed_name() -> str | None:
     """Return the splitter that is installed, with the version that decides its cuts, or None."""
-    if importlib.util.find_spec(_PACKAGE) is None:
-        return None
-    return f"{_PACKAGE}-{importlib.metadata.version(_PACKAGE)}"
+    versions = with_versions([_PACKAGE])
+    return None if versions is None else versions[0]
 
 
 def choose_splitter() -> str:
@@ -69,11 +67,8 @@ def check_installed(name: str) -> None:
     Raises:
         WorkerError: A different splitter, or none, is installed.
     """
-    if name != NONE and installed_name() != name:
-        raise WorkerError(
-            f"this run splits sentences with {name}, but this machine has "
-            f"{installed_name() or 'none'}; install the same version on every machine"
-        )
+    if name != NONE:
+        require_same("splits sentences", name, installed_name())
 
 
 def split_sentences(text: str, language: str | None) -> list[Span]:

@@ -21,6 +21,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
 from pairweave.transforms.links.pharaoh import format_links
 from pairweave.transforms.links.symmetrize import symmetrize
@@ -28,7 +29,6 @@ from pairweave.transforms.metrics.link_metrics import (
     LinkScores,
     check_words,
     evaluate_links,
-    version,
 )
 from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES
 from pairweave.transforms.output.signature_line import signature
@@ -242,7 +242,7 @@ def evaluate(
         scores=scores,
         learn_seconds=learn_seconds if learns and not whole else 0.0,
         pairs_per_second=table.num_rows / seconds,
-        signature=signature(settings, version()),
+        signature=signature(settings, version_of()),
     )
 
 

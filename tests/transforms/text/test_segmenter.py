@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.tags.tags import TagConfig, inject_tags
-from pairweave.transforms.text import segmenter
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, installed_name, segment
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from pairweave.transforms.text.whole_words import find_cuts, word_counts
@@ -117,7 +116,7 @@ def test_a_machine_with_another_version_is_an_error():
 def without_extra(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        segmenter.importlib.util,
+        importlib.util,
         "find_spec",
         lambda name: None if name in ("icu4py", "rjieba") else find(name),
     )

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 from pairweave.transforms.metrics.tags.sheet_files import JUDGEMENT, read_judged, write_rows
-from pairweave.transforms.metrics.tags.tag_metrics import version
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.report import run_samples
@@ -83,7 +83,7 @@ class Agreement:
     def signature(self) -> str:
         """Return the line that names everything that determines the figures."""
         settings = {"metric": "judgements", "scale": JUDGEMENTS, "kappa": "fleiss"}
-        return signature({**settings, "people": len(self.names)}, version("pairweave"))
+        return signature({**settings, "people": len(self.names)}, version_of())
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures, unrounded, shares in [0, 1]."""

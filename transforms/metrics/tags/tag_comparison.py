@@ -1,12 +1,18 @@
 """Comparison of two systems' outputs with tags, with significance tests."""
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, compare_bleu
-from pairweave.transforms.metrics.significance import Compared, LineSums, OfSums, compare, ratio
+from pairweave.transforms.metrics.significance import (
+    Compared,
+    LineSums,
+    OfSums,
+    compare,
+    ratio,
+    two_sums,
+)
 from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.metrics.tags.tag_metrics import TagScores, evaluate_tags, tagged_metric
 from pairweave.transforms.metrics.tags.tag_spans import SpanConfig
@@ -88,16 +94,12 @@ def _lines(scores: TagScores, figure: str) -> np.ndarray | None:
     if figure in ("BLEU", "XML BLEU"):
         return scores.xml.bleu_counts if figure == "BLEU" else scores.xml.xml_bleu_counts
     if figure in _OF_XML:
-        return _pairs([(getattr(line, _OF_XML[figure]), 1) for line in scores.xml.lines])
+        return two_sums([(getattr(line, _OF_XML[figure]), 1) for line in scores.xml.lines])
     if figure == "F1":
-        return _pairs([(sum(line), len(line)) for line in scores.spans.lines])
+        return two_sums([(sum(line), len(line)) for line in scores.spans.lines])
     if figure in ("position accuracy", "mean distance") and scores.positions.tags:
         name = "correct" if figure == "position accuracy" else "distance"
-        return _pairs([(getattr(line, name), line.tags) for line in scores.positions.lines])
+        return two_sums([(getattr(line, name), line.tags) for line in scores.positions.lines])
     if figure == "failures" and scores.failures is not None:
-        return _pairs([(line.total, 1) for line in scores.failures])
+        return two_sums([(line.total, 1) for line in scores.failures])
     return None
-
-
-def _pairs(rows: Sequence[tuple[float, float]]) -> np.ndarray:
-    return np.array(rows, np.float64).reshape(-1, 2)

@@ -1,12 +1,12 @@
 """Outputs with tags against references: all metrics of markup transfer, each with its signature."""
 
 import dataclasses
-import importlib.metadata
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.markup.markup import XML, Marked, find_syntax, parse_markup
 from pairweave.transforms.metrics.sacrebleu_scores import (
     TOKENIZERS,
@@ -71,7 +71,7 @@ class TagScores:
             more: Further settings, such as those of significance tests.
         """
         settings = {"metric": group, "tags": self.config.rule, **self._groups()[group]}
-        return signature({**settings, **(more or {})}, version("pairweave"))
+        return signature({**settings, **(more or {})}, version_of())
 
     def _tagged_signature(self) -> str:
         assert self.tagged is not None
@@ -256,12 +256,4 @@ def _number(value: float | None) -> str:
 def _packages(words: str) -> tuple[str, ...]:
     """Return the packages that split the words, with their versions."""
     names = {"moses": ("sacremoses", "regex"), "whitespace": ()}.get(words, ("sacrebleu",))
-    return tuple(f"{name}-{version(name)}" for name in names)
-
-
-def version(package: str) -> str:
-    """Return an installed package's version, for signatures."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "source tree"
+    return tuple(f"{name}-{version_of(name)}" for name in names)

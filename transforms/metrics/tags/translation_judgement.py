@@ -13,6 +13,7 @@ from typing import Any
 import xxhash
 
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.markup.markup import (
     INDEXED,
     Element,
@@ -25,7 +26,6 @@ from pairweave.transforms.markup.markup import (
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.metrics.tags.judgement import CLOSING, OPENING
 from pairweave.transforms.metrics.tags.sheet_files import JUDGEMENT, read_judged, write_rows
-from pairweave.transforms.metrics.tags.tag_metrics import version
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage.text_lines import read_in_step
 
@@ -109,7 +109,7 @@ class Summary:
     def signature(self) -> str:
         """Return the line that names everything that determines the figures."""
         settings = {"metric": "translation_judgements", "scale": JUDGEMENTS, "split": self.split}
-        return signature(settings, version("pairweave"))
+        return signature(settings, version_of())
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures, unrounded, shares in [0, 1]; a share of no tags is None."""

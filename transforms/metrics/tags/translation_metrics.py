@@ -5,14 +5,13 @@ They are the metrics of ``evaluate tags`` (`tag_metrics`) and chrF. Shares are p
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
+from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.markup.markup import INDEXED, parse_markup, strip_markup
 from pairweave.transforms.metrics.chrf_sums import chrf_signature, chrf_sums
 from pairweave.transforms.metrics.measured import Measured, Metric
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of
-from pairweave.transforms.metrics.significance import LineSums, ratio
-from pairweave.transforms.metrics.tags.tag_metrics import TagScores, evaluate_tags, version
+from pairweave.transforms.metrics.significance import LineSums, percentage, two_sums
+from pairweave.transforms.metrics.tags.tag_metrics import TagScores, evaluate_tags
 from pairweave.transforms.metrics.tags.tag_spans import SpanConfig, score_spans
 from pairweave.transforms.metrics.tags.tag_texts import TagTexts
 from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
@@ -70,14 +69,6 @@ def measure(
 _Texts = Sequence[str]
 
 
-def _percentage(sums: np.ndarray) -> np.ndarray:
-    return 100 * ratio(sums)
-
-
-def _pairs(rows: Sequence[tuple[float, float]]) -> np.ndarray:
-    return np.array(rows, np.float64).reshape(-1, 2)
-
-
 def _bleu(scores: TagScores, *_: _Texts) -> Measured:
     assert scores.xml.bleu_counts is not None
     return Measured(LineSums(scores.xml.bleu_counts, bleu_of), scores.signature_of("bleu"))
@@ -98,15 +89,15 @@ def _chrf(_scores: TagScores, hypotheses: _Texts, references: _Texts, _sources: 
 
 def _xml_share(field: str) -> Callable[..., Measured]:
     def measured(scores: TagScores, *_: _Texts) -> Measured:
-        lines = _pairs([(getattr(line, field), 1) for line in scores.xml.lines])
-        return Measured(LineSums(lines, _percentage), scores.signature_of("xml"))
+        lines = two_sums([(getattr(line, field), 1) for line in scores.xml.lines])
+        return Measured(LineSums(lines, percentage), scores.signature_of("xml"))
 
     return measured
 
 
 def _f1(scores: TagScores, *_: _Texts) -> Measured:
-    lines = _pairs([(sum(line), len(line)) for line in scores.spans.lines])
-    return Measured(LineSums(lines, _percentage), scores.signature_of("f1"))
+    lines = two_sums([(sum(line), len(line)) for line in scores.spans.lines])
+    return Measured(LineSums(lines, percentage), scores.signature_of("f1"))
 
 
 def _f1_squad(
@@ -116,9 +107,9 @@ def _f1_squad(
         [parse_markup(line, INDEXED) for line in side] for side in (hypotheses, references)
     )
     spans = score_spans(outputs, gold, None, _SQUAD)
-    lines = _pairs([(sum(line), len(line)) for line in spans.lines])
+    lines = two_sums([(sum(line), len(line)) for line in spans.lines])
     settings = {"metric": "f1", "tags": CONFIG.rule, "average": "tag", **_SQUAD.settings}
-    return Measured(LineSums(lines, _percentage), signature(settings, version("pairweave")))
+    return Measured(LineSums(lines, percentage), signature(settings, version_of()))
 
 
 def _failures(
@@ -127,8 +118,8 @@ def _failures(
     assert scores.failures is not None
     tags = [len(parse_markup(source, INDEXED).tags) for source in sources]
     failed = [line.total for line in scores.failures]
-    lines = _pairs(list(zip(failed, tags, strict=True)))
-    return Measured(LineSums(lines, _percentage), scores.signature_of("failures"))
+    lines = two_sums(list(zip(failed, tags, strict=True)))
+    return Measured(LineSums(lines, percentage), scores.signature_of("failures"))
 
 
 _MEASURES: Mapping[str, Callable[..., Measured]] = {
