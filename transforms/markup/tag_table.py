@@ -221,11 +221,14 @@ def find_spans(marks: Sequence[Mark]) -> dict[int, tuple[int, int]]:
 def find_crossing(spans: Mapping[int, tuple[int, int]]) -> set[int]:
     """Return the numbers of the pairs that cross another, in linear time but for sorting.
 
+    A pair whose closing tag is before its opening one crosses none.
+
     >>> sorted(find_crossing({0: (0, 9), 1: (1, 3), 2: (2, 4), 3: (5, 6)}))
     [1, 2]
     """
-    mirrored = {number: (-end, -start) for number, (start, end) in spans.items()}
-    return _left_first(spans) | _left_first(mirrored)
+    in_order = {number: span for number, span in spans.items() if span[0] < span[1]}
+    mirrored = {number: (-end, -start) for number, (start, end) in in_order.items()}
+    return _left_first(in_order) | _left_first(mirrored)
 
 
 def _left_first(spans: Mapping[int, tuple[int, int]]) -> set[int]:
