@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pairweave.transforms.findings import Finding
-from pairweave.transforms.merged_notices import MOST_FILES
+from pairweave.transforms.merged_notices import MAX_FILES
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import Notice
 
@@ -79,7 +79,7 @@ def finding_notices(findings: Sequence[Finding]) -> Iterator[Notice]:
     for kind in kinds:
         of_kind = [finding for finding in findings if finding.kind == kind]
         others = len({finding.file for finding in of_kind}) - 1
-        if others < MOST_FILES:
+        if others < MAX_FILES:
             for finding in of_kind:
                 yield Notice(kind, finding.place, finding.count, finding.message)
             continue

@@ -6,7 +6,7 @@ import regex
 
 from pairweave.transforms.units import Notice
 
-MOST_FILES = 3
+MAX_FILES = 3
 """Maximum number of files with the same notice to name; of more files, only the first is named."""
 
 
@@ -25,7 +25,7 @@ def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
         groups.setdefault((notice.code, _without_count(notice)), []).append(notice)
     out: list[Notice] = []
     for (code, message), group in groups.items():
-        if len({notice.file for notice in group}) <= MOST_FILES:
+        if len({notice.file for notice in group}) <= MAX_FILES:
             out += group
             continue
         count = sum(notice.count for notice in group)

@@ -251,7 +251,7 @@ def call_kernels_of_pieces() -> None:
 
 def call_kernels_of_vectors() -> None:
     """Call the kernels that compare a document's sentences by an encoder's vectors, likewise."""
-    from pairweave.models.sentences.bead_weights import KINDS, MOST_SENTENCES
+    from pairweave.models.sentences.bead_weights import KINDS, MAX_SENTENCES
     from pairweave.models.sentences.embedding_aligner import (
         SentenceVectors,
         coarse_centre,
@@ -266,15 +266,15 @@ def call_kernels_of_vectors() -> None:
     path = np.zeros(1, np.uint8)
     embedded.path_costs(path, band, KINDS, gains_within(band, vectors))
     side = piece_maxima.WeightedPieces(np.arange(3), np.ones(2))
-    maxima = piece_maxima.begin_maxima(band, MOST_SENTENCES)
-    recent = piece_maxima.begin_recent(band, side, MOST_SENTENCES)
+    maxima = piece_maxima.begin_maxima(band, MAX_SENTENCES)
+    recent = piece_maxima.begin_recent(band, side, MAX_SENTENCES)
     for row in (1, 2):
         of_row = piece_maxima.begin_row(row, band, side, side)
         piece_maxima.add_similarities(np.ones((1, 2), np.float32), 0, side.ends, of_row)
         piece_maxima.end_row(row, band, side, side, of_row, recent, maxima)
     yisi = piecewise.Yisi(maxima, np.arange(3.0), np.arange(3.0), 0.5)
     piecewise.singles(1, band, yisi, 1, np.empty((1, 2)))
-    apart = np.ones((2, MOST_SENTENCES), np.float32)
+    apart = np.ones((2, MAX_SENTENCES), np.float32)
     compared = piecewise.Piecewise(yisi, apart, apart, side.ends, side.ends, 0.0, 1.0)
     piecewise.add_gains(band, KINDS, compared, 1, 2, np.zeros((9, len(KINDS.sources))))
     piecewise.path_costs(path, band, KINDS, compared)

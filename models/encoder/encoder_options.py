@@ -33,8 +33,8 @@ LongPairs = Literal["windows", "reject"]
 
 Layer = Annotated[int, Field(ge=-200, le=200)]
 
-MOST_BATCH_PIECES = 1 << 24
-BatchPieces = Annotated[int, Field(ge=1, le=MOST_BATCH_PIECES)]
+MAX_BATCH_PIECES = 1 << 24
+BatchPieces = Annotated[int, Field(ge=1, le=MAX_BATCH_PIECES)]
 
 Device = Annotated[
     str,
@@ -73,9 +73,9 @@ def _as_text(value: object) -> object:
 
 def _check_budget(text: str) -> str:
     if text != "auto" and not (
-        re.fullmatch(r"[1-9][0-9]{0,9}", text) and int(text) <= MOST_BATCH_PIECES
+        re.fullmatch(r"[1-9][0-9]{0,9}", text) and int(text) <= MAX_BATCH_PIECES
     ):
-        raise ValueError(f"must be auto or a whole number from 1 to {MOST_BATCH_PIECES:,}")
+        raise ValueError(f"must be auto or a whole number from 1 to {MAX_BATCH_PIECES:,}")
     return text
 
 

@@ -1,7 +1,7 @@
 """The expected counts of an earlier fit, which a new fit takes over as pseudo-counts.
 
 They are Dirichlet priors, as are the back-offs of the model itself (MacKay and Bauman Peto 1995).
-The evidence of the earlier fit about a word counts as at most `MOST_LINKS` occurrences, or as fewer
+The evidence of the earlier fit about a word counts as at most `MAX_LINKS` occurrences, or as fewer
 if the fit saw the word less often. So the new text alone decides about words that are common in it,
 and both texts decide about words that are rare there.
 """
@@ -18,13 +18,13 @@ from pairweave.transforms.kernels.hmm import model1
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 
-MOST_LINKS = 10.0
+MAX_LINKS = 10.0
 """Maximum expected links of a word, and jumps after it, taken over from the earlier fit."""
 
-MOST_JUMPS = 10_000.0
+MAX_JUMPS = 10_000.0
 """Maximum number of jumps in each direction that are taken over from the earlier fit."""
 
-MOST_ALONE = 1_000.0
+MAX_ALONE = 1_000.0
 """Maximum number of words without a partner, on each side, that are taken over from it."""
 
 _BUCKETS = np.array([bucket_of(distance) for distance in range(-JUMPS, JUMPS + 1)])
@@ -183,10 +183,10 @@ def joined(own: Vocabulary, earlier: Vocabulary, most: int) -> Vocabulary:
     """Add the words of an earlier fit to a vocabulary, and keep the ``most`` commonest.
 
     The count of a word is that in the new text plus that in the earlier fit, of which at most
-    `MOST_LINKS` are added. Equally common words keep their order, words of the new text first.
+    `MAX_LINKS` are added. Equally common words keep their order, words of the new text first.
     """
     counts = dict(zip(own.words.to_pylist(), own.counts.tolist(), strict=True))
-    more = np.minimum(earlier.counts, int(MOST_LINKS)).tolist()
+    more = np.minimum(earlier.counts, int(MAX_LINKS)).tolist()
     for word, count in zip(earlier.words.to_pylist(), more, strict=True):
         counts[word] = counts.get(word, 0) + count
     totals = np.fromiter(counts.values(), np.int64, len(counts))
@@ -210,7 +210,7 @@ def prior_of(evidence: Evidence, source: Vocabulary, target: Vocabulary) -> Prio
     links = evidence.links
     for words, ends in ((of_source, evidence.rows), (of_target, evidence.columns)):
         mass = np.bincount(ends, evidence.links, len(words))
-        links = np.minimum(links, evidence.links * _share(mass, MOST_LINKS)[ends])
+        links = np.minimum(links, evidence.links * _share(mass, MAX_LINKS)[ends])
     rows, columns = of_source[evidence.rows], of_target[evidence.columns]
     kept = (rows >= 0) & (columns >= 0)
     keys = (rows[kept] << 32) | columns[kept]
@@ -220,11 +220,11 @@ def prior_of(evidence: Evidence, source: Vocabulary, target: Vocabulary) -> Prio
         (evidence.source, of_source, source),
         (evidence.target, of_target, target),
     ):
-        fewer = side.alone * _share(side.alone.sum(), MOST_ALONE)
+        fewer = side.alone * _share(side.alone.sum(), MAX_ALONE)
         alone.append(_placed(fewer, numbers, len(vocabulary)))
-        fewer = side.after * _share(side.after.sum(axis=1, keepdims=True), MOST_LINKS)
+        fewer = side.after * _share(side.after.sum(axis=1, keepdims=True), MAX_LINKS)
         after.append(_placed(fewer, numbers, len(vocabulary)))
-        jumps.append(side.jumps * _share(side.jumps.sum(), MOST_JUMPS))
+        jumps.append(side.jumps * _share(side.jumps.sum(), MAX_JUMPS))
     return Prior(
         keys[order],
         (links[kept][order] * FIXED_POINT).astype(np.int64),

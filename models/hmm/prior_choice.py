@@ -2,7 +2,7 @@
 
 Held-out text cannot decide this, because the likelihood prefers a small vocabulary, which makes
 unseen words likely. But two directions agree only on words that they know (Liang, Taskar and Klein
-2006). In 29 fits of 200 to 19,000 pairs, no earlier fit that removed `LEAST_GAIN` of the
+2006). In 29 fits of 200 to 19,000 pairs, no earlier fit that removed `MIN_GAIN` of the
 disagreement raised the alignment error (tests/benchmarks/README.md).
 """
 
@@ -26,7 +26,7 @@ more than 0.02 points of error."""
 SAMPLE_PAIRS = 3_000
 """Number of pairs, the first of the fit, whose links are compared."""
 
-LEAST_GAIN = 0.025
+MIN_GAIN = 0.025
 """Minimum share of the disagreement that an earlier fit must remove to be used."""
 
 
@@ -42,7 +42,7 @@ def is_better(agreement: float, without: float) -> bool:
 
 def _needed(without: float) -> float:
     """Return the agreement that an earlier fit must reach to be used."""
-    return without + LEAST_GAIN * (1 - without)
+    return without + MIN_GAIN * (1 - without)
 
 
 def agreement_of(linked: pa.Table) -> float:

@@ -28,13 +28,13 @@ only a few, signs of Korean and Katakana are spelled out first (`models.hmm.syll
 RARE = 1e-5
 """Letters with a smaller share on both sides are not learnt, nor are words that contain them."""
 
-MOST_PAIRS = 20_000
+MAX_PAIRS = 20_000
 """Maximum number of pairs of words to learn from, at even distances in the lexicon."""
 
-MOST_LETTERS = 24
+MAX_LETTERS = 24
 """Maximum length of a word to learn from."""
 
-LEAST_LINKS = 0.3
+MIN_LINKS = 0.3
 """Minimum expected links of a pair of words to learn from."""
 
 ROUNDS = 12
@@ -43,13 +43,13 @@ ROUNDS = 12
 SMOOTHING = 0.1
 """Number of occurrences that each pair of letters starts with."""
 
-LEAST_SHARE = 0.3
+MIN_SHARE = 0.3
 """A letter is respelled if this share of its occurrences corresponds to one letter, ..."""
 
-LEAST_COUNT = 3.0
+MIN_COUNT = 3.0
 """... with at least this many expected occurrences, ..."""
 
-LEAST_COVERED = 0.3
+MIN_COVERED = 0.3
 """... and if such letters make up this share of all letters; else nothing is respelled."""
 
 
@@ -160,14 +160,14 @@ class Scripts:
         Returns:
             None if few letters correspond.
         """
-        kept = np.flatnonzero(links >= int(LEAST_LINKS * FIXED_POINT))
+        kept = np.flatnonzero(links >= int(MIN_LINKS * FIXED_POINT))
         pairs = np.searchsorted(row_offsets, kept, side="right") - 1, columns[kept]
         sizes = [words.sizes[numbers] for words, numbers in zip(self._words, pairs, strict=True)]
         alike = np.maximum(*sizes) <= 2 * np.minimum(*sizes)
         kept = np.flatnonzero(alike & (np.minimum(*sizes) >= MIN_LETTERS))
         if not len(kept):
             return None
-        kept = kept[:: -(-len(kept) // MOST_PAIRS)]
+        kept = kept[:: -(-len(kept) // MAX_PAIRS)]
         low, high = 1 - self._high, self._high
         # Rounded, so that no bit depends on how a processor computes logarithms.
         counts = _corresponding(
@@ -178,9 +178,9 @@ class Scripts:
         totals = np.maximum(counts.sum(axis=0), 1e-9)
         best = counts.argmax(axis=0)
         most = counts[best, np.arange(len(best))]
-        fine = (most >= LEAST_SHARE * totals) & (most >= LEAST_COUNT)
+        fine = (most >= MIN_SHARE * totals) & (most >= MIN_COUNT)
         fine &= self._shares[high] > self._shares[low]  # a letter of the other script stays
-        if self._shares[high][fine].sum() < LEAST_COVERED:
+        if self._shares[high][fine].sum() < MIN_COVERED:
             return None
         return Respelling(self._points[fine], self._points[best[fine]])
 
@@ -234,7 +234,7 @@ class _Letters(NamedTuple):
         places = np.minimum(np.searchsorted(points, letters), len(points) - 1)
         others = np.append(0, np.cumsum(points[places] != letters))[offsets]
         sizes = np.diff(offsets)
-        fine = (np.diff(others) == 0) & (sizes <= MOST_LETTERS)
+        fine = (np.diff(others) == 0) & (sizes <= MAX_LETTERS)
         return cls(offsets, places, np.where(fine, sizes, 0))
 
 

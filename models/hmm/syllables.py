@@ -16,7 +16,7 @@ from pairweave.transforms.kernels.hmm.model1 import Spellings
 HANGUL = range(0xAC00, 0xD7A4)
 KATAKANA = range(0x30A1, 0x30FD)
 
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Share of the letters of one side that must be such signs. A few Korean words in an English text
 have a smaller share, so they change nothing."""
 
@@ -48,7 +48,7 @@ def has_syllables(words: Vocabulary) -> bool:
     if not signs.any():
         return False
     times = np.repeat(words.counts, np.diff(words.letter_offsets))
-    return bool(times[signs].sum() >= LEAST_SHARE * times.sum())
+    return bool(times[signs].sum() >= MIN_SHARE * times.sum())
 
 
 def spell_out(offsets: np.ndarray, letters: np.ndarray) -> Spellings:

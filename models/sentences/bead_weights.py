@@ -101,5 +101,5 @@ def kinds_of(priors: dict[tuple[int, int], float]) -> Kinds:
 
 FIRST_KINDS = kinds_of(FIRST_PRIORS)
 KINDS = kinds_of(PRIORS)
-MOST_SENTENCES = int(max(KINDS.sources.max(), KINDS.targets.max()))
+MAX_SENTENCES = int(max(KINDS.sources.max(), KINDS.targets.max()))
 """Maximum number of sentences on one side of a bead."""

@@ -27,7 +27,7 @@ BLOCK = 10
 SHIFTS = 4
 """Number of beads before and after a bead whose sides serve as its partners by chance."""
 
-LEAST_PAIRS = 60
+MIN_PAIRS = 60
 """Minimum number of pairs for an aligner that judges others. With 45, half of 100 sentences, the
 gains of true and of false development documents still overlapped."""
 

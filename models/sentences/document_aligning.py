@@ -11,7 +11,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_reference import NO_MODEL
 from pairweave.models.sentences.cross_fitting import (
-    LEAST_PAIRS,
+    MIN_PAIRS,
     gains_over_chance,
     half_of,
     least_likely_gain,
@@ -170,7 +170,7 @@ def _judges(halves: Sequence[hmm_reference.HmmReference]) -> list[HmmModel | Non
     loaded = [None if half == NO_MODEL else hmm_reference.load(half) for half in halves]
     return [
         aligner.model
-        if aligner is not None and aligner.about.get("pairs", 0) >= LEAST_PAIRS
+        if aligner is not None and aligner.about.get("pairs", 0) >= MIN_PAIRS
         else None
         for aligner in loaded
     ]

@@ -12,7 +12,7 @@ from pairweave.models.sentences.paragraph_order import ParagraphOrder
 from pairweave.models.sentences.sentence_aligner import DocumentWords
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.formats.registry import read_unit
-from pairweave.transforms.planning.plan import MOST_DOCUMENT_LINES
+from pairweave.transforms.planning.plan import MAX_DOCUMENT_LINES
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import ScreenReject, with_reasons
@@ -146,12 +146,12 @@ def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sent
     Raises:
         InputError: It has too many sentences (``document_too_long``).
     """
-    if len(side) > MOST_DOCUMENT_LINES:
+    if len(side) > MAX_DOCUMENT_LINES:
         raise InputError(
             "document_too_long",
             side.name,
             f"has {len(side)} sentences, but a document, which is aligned as a whole, can have at "
-            f"most {MOST_DOCUMENT_LINES}; divide it, for example by chapters",
+            f"most {MAX_DOCUMENT_LINES}; divide it, for example by chapters",
         )
     return mark_long(side, settings.tokens, language, settings.max_tokens)
 

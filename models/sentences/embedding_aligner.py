@@ -15,7 +15,7 @@ from pairweave.models.sentences.bead_weights import (
     ENCODER_WEIGHT,
     KINDS,
     LEAVE_PERCENTILE,
-    MOST_SENTENCES,
+    MAX_SENTENCES,
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
     kinds_of,
@@ -108,7 +108,7 @@ class _About:
     leave: float
 
 
-def _about(vectors: SentenceVectors, most: int = MOST_SENTENCES) -> _About:
+def _about(vectors: SentenceVectors, most: int = MAX_SENTENCES) -> _About:
     sides = vectors.source, vectors.target
     units = [_units(side) for side in sides]
     norms, apart = [], []
@@ -139,7 +139,7 @@ def _leave(units: list[np.ndarray], apart: list[np.ndarray]) -> float:
         picks.append(((bits >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int64))
     cosines = np.einsum("ij,ij->i", units[0][picks[0]], units[1][picks[1]])
     others = apart[0][picks[0], 0] + apart[1][picks[1], 0]
-    costs = 2 * np.maximum(1 - cosines, 0) / np.maximum(others, beads.LEAST_APART)
+    costs = 2 * np.maximum(1 - cosines, 0) / np.maximum(others, beads.MIN_APART)
     return float(np.percentile(costs, LEAVE_PERCENTILE))
 
 

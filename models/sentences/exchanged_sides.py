@@ -7,10 +7,10 @@ from pairweave.models.hmm.hmm_vocabulary import Vocabulary
 from pairweave.models.sentences.sentence_aligner import DocumentWords
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
-LEAST_WORDS = 20
+MIN_WORDS = 20
 """Minimum number of words of each side for distinguishing its language from the other."""
 
-LEAST_GAIN = 0.5
+MIN_GAIN = 0.5
 """How much likelier, as a natural logarithm, a word must be on average by the other language's
 unigrams. On the development documents of `tests/benchmarks/bench_bitext.py`, with aligners fitted
 on 4,000 pairs of their parallel text, it is 1.7 to 3.1 for each side if they are exchanged, and
@@ -32,8 +32,8 @@ def look_exchanged(words: DocumentWords, model: HmmModel) -> bool:
         mean_gain(words.source, own, other),
         mean_gain(words.target, other, own),
     )
-    enough = min(int(words.source.offsets[-1]), int(words.target.offsets[-1])) >= LEAST_WORDS
-    return enough and min(gains) >= LEAST_GAIN
+    enough = min(int(words.source.offsets[-1]), int(words.target.offsets[-1])) >= MIN_WORDS
+    return enough and min(gains) >= MIN_GAIN
 
 
 def mean_gain(side: SentenceWords, own: Vocabulary, other: Vocabulary) -> float:

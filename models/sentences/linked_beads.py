@@ -31,7 +31,7 @@ MARGIN = 8.0
 """By how much a path may be worse than the best one to be judged by links. With 6, 8, 10, or no
 limit, strict F1 on the development documents is equal within 0.1 on average."""
 
-MOST_CLOSE = 4
+MAX_CLOSE = 4
 """Maximum number of beads to judge for each sentence of a document, besides those of the best path.
 Development documents have 1 to 3; sides that are unrelated, or repeat a sentence, have more."""
 
@@ -62,7 +62,7 @@ def best_by_links(
     Returns:
         The kind of each bead (`KINDS`), uint8 ``[bead]``.
     """
-    most = MOST_CLOSE * (len(band.low) - 1 + int(band.high[-1]) - 1)
+    most = MAX_CLOSE * (len(band.low) - 1 + int(band.high[-1]) - 1)
     close = close_beads(band, KINDS, scorers, MARGIN, most, told("finding the best paths"))
     scores = close.scores.copy()
     spans = _spans(close, band)

@@ -15,7 +15,7 @@ from pairweave.models.sentences.bead_weights import (
     BOTH_YISI_WEIGHT,
     KINDS,
     LEAVE_PERCENTILE,
-    MOST_SENTENCES,
+    MAX_SENTENCES,
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
     YISI_WEIGHT,
@@ -83,7 +83,7 @@ class PieceScores:
         (self._target_apart, _) = self._apart(1, samples[0])
         others = self._target_apart[samples[1], 0]
         apart = self._source_apart[:, :1] + others if len(others) else np.ones((1, 0))
-        relative = 2 * costs / np.maximum(apart, beads.LEAST_APART)
+        relative = 2 * costs / np.maximum(apart, beads.MIN_APART)
         self._leave = float(np.percentile(relative, LEAVE_PERCENTILE)) if relative.size else 0.0
 
     def within(
@@ -97,8 +97,8 @@ class PieceScores:
             report: Called after each block of rows.
         """
         source, target = self._weighted
-        maxima = piece_maxima.begin_maxima(band, MOST_SENTENCES)
-        recent = piece_maxima.begin_recent(band, target, MOST_SENTENCES)
+        maxima = piece_maxima.begin_maxima(band, MAX_SENTENCES)
+        recent = piece_maxima.begin_recent(band, target, MAX_SENTENCES)
         for row in beads.each_row(1, len(band.low), report):
             theirs = self._sides[1].between(*piece_maxima.sentences_of(row, band))
             ours = self._sides[0].between(row - 1, row)
@@ -127,7 +127,7 @@ class PieceScores:
         """
         side, other = self._sides[number], self._sides[1 - number]
         count = len(side.side.sums)
-        apart = np.ones((count, MOST_SENTENCES), np.float32)
+        apart = np.ones((count, MAX_SENTENCES), np.float32)
         single = np.ones((count, len(sample)), np.float32)
         if not len(sample):
             return apart, single
@@ -137,16 +137,16 @@ class PieceScores:
             np.append(0, np.cumsum(lengths)), self._weighted[1 - number].weights[chosen]
         )
         alpha = self._alpha if number == 0 else 1 - self._alpha
-        f_scores = np.empty((MOST_SENTENCES, len(sample)))
+        f_scores = np.empty((MAX_SENTENCES, len(sample)))
         for first in range(0, count, _SAMPLED_ROWS):
             # Runs that end in this block may begin in the one before.
-            begin = max(first - MOST_SENTENCES + 1, 0)
+            begin = max(first - MAX_SENTENCES + 1, 0)
             last = min(first + _SAMPLED_ROWS, count)
             ends = self._weighted[number].ends[begin : last + 1]
             ours = WeightedPieces(ends - ends[0], self._weighted[number].weights[ends[0] :])
             band = _every_position(last - begin, len(sample))
-            maxima = piece_maxima.begin_maxima(band, MOST_SENTENCES)
-            recent = piece_maxima.begin_recent(band, weighted, MOST_SENTENCES)
+            maxima = piece_maxima.begin_maxima(band, MAX_SENTENCES)
+            recent = piece_maxima.begin_recent(band, weighted, MAX_SENTENCES)
             for row in range(1, last - begin + 1):
                 parts = side.between(begin + row - 1, begin + row)
                 _compare(row, band, (ours, weighted), (parts, [vectors]), recent, maxima)
@@ -154,7 +154,7 @@ class PieceScores:
                 maxima, self._ends[number][begin : last + 1], _ends_of(weighted), alpha
             )
             for sentence in range(first, last):
-                runs = min(sentence + 1, MOST_SENTENCES)
+                runs = min(sentence + 1, MAX_SENTENCES)
                 piecewise.singles(sentence - begin + 1, band, yisi, runs, f_scores)
                 apart[sentence, :runs] = 1 - f_scores[:runs].mean(axis=1)
                 single[sentence] = np.maximum(1 - f_scores[0], 0)

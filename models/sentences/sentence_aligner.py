@@ -18,7 +18,7 @@ from pairweave.models.sentences import word_frequencies
 from pairweave.models.sentences.bead_weights import (
     FIRST_KINDS,
     KINDS,
-    MOST_SENTENCES,
+    MAX_SENTENCES,
     NOTHING,
     UNMET_COST,
     WEIGHTS,
@@ -60,7 +60,7 @@ _WORD_BYTES = 64
 _CHEAP_POSITIONS = 300_000
 """A band of up to this many positions is always allowed: a second pass over it takes about 2 s."""
 
-_LEAST_HALF = 40
+_MIN_HALF = 40
 """Half the width of the second pass's band, in sentences."""
 
 _POSTERIOR_HALF = 20
@@ -214,7 +214,7 @@ def align_by_words(
             (parts.source_words, parts.target_words),
             parts.lexicon,
             band,
-            MOST_SENTENCES,
+            MAX_SENTENCES,
             NOTHING,
             report("comparing words"),
         )
@@ -266,7 +266,7 @@ def search_band(
     Raises:
         InputError: Its sentences are too long for the narrowest band (``document_too_long``).
     """
-    half = max(_LEAST_HALF, _CHEAP_POSITIONS // (2 * len(centre)))
+    half = max(_MIN_HALF, _CHEAP_POSITIONS // (2 * len(centre)))
     half = _narrowed(words, centre, half)
     room = Room(POSITIONS, functools.partial(_has_room, words))
     return _widened(centre, len(words.target), half, room, KINDS, search)
@@ -354,13 +354,13 @@ def _narrowed(words: DocumentWords, centre: np.ndarray, half: int) -> int:
     Raises:
         InputError: There is none.
     """
-    for width in (half, min(half, _LEAST_HALF)):
+    for width in (half, min(half, _MIN_HALF)):
         if _has_room(words, band_about(centre, len(words.target), width)):
             return width
     raise InputError(
         "document_too_long",
         words.name,
-        f"its sentences have too many words to be compared within {_LEAST_HALF} sentences of "
+        f"its sentences have too many words to be compared within {_MIN_HALF} sentences of "
         f"the diagonal (over {PRODUCTS:.0e} pairs of words, or {ROW_BYTES >> 20} MiB for one "
         "sentence); divide it, for example by chapters, or lower --max_tokens",
     )

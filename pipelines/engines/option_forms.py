@@ -38,7 +38,7 @@ def _whole_number(least: int, most: int) -> Form:
     )
 
 
-_MOST_PARALLEL = 1 << 15
+_MAX_PARALLEL = 1 << 15
 
 _KINDS = ("DOCKER", "EXTERNAL", "LOOPBACK", "PROCESS")
 _WORKERS = {
@@ -67,9 +67,9 @@ FORMS: Mapping[str, Mapping[str, Form]] = {
     },
     "flink": {
         **_WORKERS,
-        "parallelism": _whole_number(1, _MOST_PARALLEL),
-        "max_parallelism": _whole_number(1, _MOST_PARALLEL),
-        "sdk_worker_parallelism": _whole_number(0, _MOST_PARALLEL),
+        "parallelism": _whole_number(1, _MAX_PARALLEL),
+        "max_parallelism": _whole_number(1, _MAX_PARALLEL),
+        "sdk_worker_parallelism": _whole_number(0, _MAX_PARALLEL),
         "job_port": _whole_number(0, 65_535),
         "flink_conf_dir": Form(
             lambda value: Path(value).is_dir(),

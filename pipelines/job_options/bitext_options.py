@@ -20,7 +20,7 @@ from pairweave.transforms.option_places import CORPUS_FILES, FILE_BESIDE, HUB_MO
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
 
-_LEAST_YISI = -0.8
+_MIN_YISI = -0.8
 """Minimum score of pairs and documents by YiSi-2. On the development documents of
 `tests/benchmarks/bench_bitext_encoder.py`, true pairs have means of -0.55 to -0.65 and fifth
 percentiles of -0.75 to -0.8, pairs of unrelated novels a mean of -0.9 and a 95th percentile of
@@ -167,7 +167,7 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         names = ("min_score", "min_document_score")
         scores = {name: getattr(self, name) for name in names}
         if self.scorer == "encoder" and self.similarity == "yisi2":
-            scores |= dict.fromkeys(set(names) - self.model_fields_set, _LEAST_YISI)
+            scores |= dict.fromkeys(set(names) - self.model_fields_set, _MIN_YISI)
         return scores
 
     @property

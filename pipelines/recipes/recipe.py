@@ -30,9 +30,9 @@ from pairweave.transforms.option_places import is_list_of_blocks
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.yaml_files import read_yaml
 
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 
-MOST_NAME = 200
+MAX_NAME = 200
 """Maximum length of a step's name, in characters: file systems limit names to 255 bytes, which must
 also contain the number of a round and the additions of temporary names."""
 
@@ -290,9 +290,9 @@ def _blocks(entries: Sequence[object]) -> Iterator[tuple[int | None, list[_Draft
 
 def _rounds(label: str, entry: Values) -> int:
     rounds = entry["iterations"]
-    if type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS:
+    if type(rounds) is not int or not 1 <= rounds <= MAX_ROUNDS:
         raise ConfigError(
-            f"{label}: iterations must be a whole number from 1 to {MOST_ROUNDS}, got {rounds!r}"
+            f"{label}: iterations must be a whole number from 1 to {MAX_ROUNDS}, got {rounds!r}"
         )
     return rounds
 
@@ -322,9 +322,9 @@ def _draft(label: str, entry: object) -> _Draft:
             f"{label}: name must consist of letters, digits, dots, dashes and underscores, as it "
             f"names a directory; got {name!r}"
         )
-    if len(name) > MOST_NAME:
+    if len(name) > MAX_NAME:
         raise ConfigError(
-            f"{label}: name has {len(name)} characters; give one with at most {MOST_NAME}, as it "
+            f"{label}: name has {len(name)} characters; give one with at most {MAX_NAME}, as it "
             "names a directory"
         )
     values = {key: value for key, value in entry.items() if key not in ("name", "job")}

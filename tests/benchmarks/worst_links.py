@@ -22,7 +22,7 @@ from tests.makers.hmm_corpora import (
 from tests.makers.links import symmetrize_slowly
 
 SETS = ("enfr", "roen", "xlwa-es", "xlwa-it", "xlwa-nl", "sv")
-LEAST_WORDS = 8
+MIN_WORDS = 8
 """Shorter sentences are left out: one wrong link of three says little."""
 
 
@@ -42,7 +42,7 @@ def judged(data, name):
     both = zip(link_rows(linked, "forward"), link_rows(linked, "reverse"), strict=True)
     for row, ((forward, reverse), (sure, possible)) in enumerate(zip(both, gold, strict=True)):
         words = tuple(text.split() for text in pairs[row])
-        if sure and min(map(len, words)) >= LEAST_WORDS:
+        if sure and min(map(len, words)) >= MIN_WORDS:
             links = set(symmetrize_slowly(forward, reverse, "grow-diag"))
             yield f_measure(links, sure, possible), name, row, *words, links, sure, possible
 

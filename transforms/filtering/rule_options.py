@@ -22,7 +22,7 @@ Detector = Annotated[
 ]
 AtLeastZero = Annotated[float, Field(ge=0)]
 
-MOST_PLUGIN_RULES = 12
+MAX_PLUGIN_RULES = 12
 """Maximum number of plugins' rules; with the other rules, they use all bits of ``hits``."""
 
 
@@ -38,8 +38,8 @@ def _limits(value: object) -> object:
     wrong = [name for name in value or () if not re.fullmatch(NAME, str(name))]
     if wrong:
         raise ValueError(f"{wrong[0]!r} is not the name of a rule; {_MAP}")
-    if value is not None and len(value) > MOST_PLUGIN_RULES:
-        raise ValueError(f"names {len(value)} rules; give {MOST_PLUGIN_RULES} at most")
+    if value is not None and len(value) > MAX_PLUGIN_RULES:
+        raise ValueError(f"names {len(value)} rules; give {MAX_PLUGIN_RULES} at most")
     return value
 
 

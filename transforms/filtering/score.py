@@ -28,7 +28,7 @@ _SHIPPED = "weights.json"
 _PRIOR = 1.0
 """Strength of the normal prior on the weights of features with standard deviation 1."""
 
-_MOST_ROUNDS = 50
+_MAX_ROUNDS = 50
 _CONVERGED = 1e-9
 
 
@@ -81,7 +81,7 @@ def fit_weights(values: Values, good: np.ndarray) -> Weights:
     prior = np.full(len(design), _PRIOR)
     prior[0] = 0.0
     solution = np.zeros(len(design))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         likely = 1.0 / (1.0 + np.exp(-(solution @ design)))
         slope = design @ (good - likely) - prior * solution
         curve = (design * (likely * (1.0 - likely))) @ design.T + np.diag(prior)

@@ -18,14 +18,14 @@ from pairweave.transforms.inspection.column_names import side_of
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
 
-MOST_BARE = 0.5
+MAX_BARE = 0.5
 """Share of texts without letters above which a side does not count as text. In legal text, with its
 numbers and references, a third may have none."""
 
-LEAST_ROWS = 10
-"""Minimum number of such texts; if other columns hold the texts, `LEAST_IN_COLUMNS`."""
+MIN_ROWS = 10
+"""Minimum number of such texts; if other columns hold the texts, `MIN_IN_COLUMNS`."""
 
-LEAST_IN_COLUMNS = 2
+MIN_IN_COLUMNS = 2
 
 SHOWN = 40
 """Maximum number of characters of a text to show."""
@@ -119,7 +119,7 @@ class BareTexts:
         clear = columns is not None and columns.misread and bool(columns.options)
         for side, name in enumerate(_SIDES):
             count, filled = sum(map(len, self._bare[side])), self._filled[side]
-            if count <= MOST_BARE * filled or count < (LEAST_IN_COLUMNS if clear else LEAST_ROWS):
+            if count <= MAX_BARE * filled or count < (MIN_IN_COLUMNS if clear else MIN_ROWS):
                 continue
             text = self._examples[side]
             shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -25,7 +25,7 @@ from pairweave.transforms.units import Columns, ReadLimits, Unit
 HEAD_ROWS = 500
 """Number of rows at the beginning of a file by which its columns are judged."""
 
-MOST_COLUMNS = 64
+MAX_COLUMNS = 64
 """Maximum number of columns to look at."""
 
 LETTERED = 0.5
@@ -225,7 +225,7 @@ def _shell_word(value: str) -> str:
 
 def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> dict[str, Column]:
     """Return the first columns of a table, and the columns to read, with their first cells."""
-    numbers = {*range(1, min(columns.field_count, MOST_COLUMNS) + 1)}
+    numbers = {*range(1, min(columns.field_count, MAX_COLUMNS) + 1)}
     fields = [*map(str, sorted(numbers | {int(columns.source), int(columns.target)}))]
     cells = {}
     for first in range(0, len(fields), 2):
@@ -289,7 +289,7 @@ def _of_objects(
         prefix, kind, read = "", "field", (columns.source, columns.target)
     keys = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
     fields = [Column(key, key, [_text(row.get(key)) for row in rows]) for key in keys]
-    held = ", ".join(f"{prefix}{key}" for key in keys[:MOST_COLUMNS]) or "none"
+    held = ", ".join(f"{prefix}{key}" for key in keys[:MAX_COLUMNS]) or "none"
     texts = [field for field in fields if field.holds_text]
     pair = None if all(key in keys for key in read) else _pair(texts, languages, detect)
     options = {}

@@ -36,11 +36,11 @@ CHUNK_LINES = 1 << 19
 SAMPLE_ROWS = 2_000
 """Number of rows whose texts are read for languages and tags, chosen by a hash of the texts."""
 
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Minimum share of a file's rows for reporting damage to single rows; a hundred rows are enough in
 any file."""
 
-LEAST_ROWS = 100
+MIN_ROWS = 100
 
 REPEATED_SIDE_SHARE = 0.01
 """Minimum share of a file's rows for reporting a text that is paired with many others: a
@@ -197,7 +197,7 @@ class FileLook:
                 what = f"{some} {one if problem.count == 1 else several}"
                 yield Finding(kind, file, problem.first, problem.last, problem.count, what, option)
                 continue
-            many = problem.count >= LEAST_SHARE * len(lines)  # the lines show other cases
+            many = problem.count >= MIN_SHARE * len(lines)  # the lines show other cases
             what = f"{reason} (first: {problem.detail})" if many and problem.detail else reason
             yield Finding(
                 "unreadable",
@@ -287,7 +287,7 @@ class FileLook:
         pairs = _mixed(hashes)
         again = _seen_before(pairs)
         count = int(again.sum())
-        if count >= LEAST_ROWS and count >= DUPLICATE_SHARE * len(lines):
+        if count >= MIN_ROWS and count >= DUPLICATE_SHARE * len(lines):
             yield self._of_rows(
                 "duplicates",
                 lines,
@@ -301,7 +301,7 @@ class FileLook:
             values, numbers = np.unique(distinct, return_counts=True)
             most = int(numbers.argmax())
             beside = int(numbers[most])
-            if beside >= LEAST_ROWS and beside >= REPEATED_SIDE_SHARE * len(lines):
+            if beside >= MIN_ROWS and beside >= REPEATED_SIDE_SHARE * len(lines):
                 yield self._of_rows(
                     "repeated_side",
                     lines,
@@ -311,7 +311,7 @@ class FileLook:
                 )
         equal = hashes[0] == hashes[1]
         count = int(equal.sum())
-        if count >= LEAST_ROWS and count >= COPIED_SHARE * len(lines):
+        if count >= MIN_ROWS and count >= COPIED_SHARE * len(lines):
             yield self._of_rows(
                 "copied",
                 lines,
@@ -324,10 +324,10 @@ class FileLook:
         marks = np.concatenate(self._marks, axis=1)
         controls = np.concatenate(self._controls, axis=1)
         anew = "recreate the file from its source, or let filter reject them"
-        share = LEAST_SHARE * len(lines)
+        share = MIN_SHARE * len(lines)
         for kind, damaged, least, what, option in (
-            ("encoding", marks & REPLACED != 0, min(share, LEAST_ROWS), AS_LOST, anew),
-            ("encoding", marks & MOJIBAKE != 0, min(share, LEAST_ROWS), AS_OTHER, anew),
+            ("encoding", marks & REPLACED != 0, min(share, MIN_ROWS), AS_LOST, anew),
+            ("encoding", marks & MOJIBAKE != 0, min(share, MIN_ROWS), AS_OTHER, anew),
             ("c1_controls", controls, share, AS_CONTROLS, MEND_CONTROLS),
         ):
             rows, counts = np.logical_or(*damaged), damaged.sum(axis=1)

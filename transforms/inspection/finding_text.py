@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import regex
 
 from pairweave.transforms.findings import KINDS, OF_LINES, Finding
-from pairweave.transforms.merged_notices import MOST_FILES
+from pairweave.transforms.merged_notices import MAX_FILES
 
 WIDTH = 100
 _NUMBER = regex.compile(r"\d[\d,.]*")
@@ -15,7 +15,7 @@ _NUMBER = regex.compile(r"\d[\d,.]*")
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines that show findings, grouped by kind.
 
-    If more than `MOST_FILES` files have the same finding, apart from its numbers, only the first
+    If more than `MAX_FILES` files have the same finding, apart from its numbers, only the first
     file is shown; all stretches of lines are shown.
     """
     for kind, about in KINDS.items():
@@ -39,7 +39,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
         groups.setdefault(said, []).append(finding)
     for group in groups.values():
         files = len({finding.file for finding in group})
-        if files > MOST_FILES and group[0].kind not in OF_LINES:
+        if files > MAX_FILES and group[0].kind not in OF_LINES:
             yield group[0], files - 1
         else:
             yield from ((finding, 0) for finding in group)

@@ -18,13 +18,13 @@ from pairweave.transforms.report.exchanged_languages import WORDS
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.iso_languages import UNDETERMINED, primary_tag
 
-LEAST_LINES = 20
+MIN_LINES = 20
 """Minimum number of lines with a language for a finding on a side."""
 
-LEAST_SHARE = 0.3
+MIN_SHARE = 0.3
 """Minimum share of lines with a language; other lines are lists, titles, menus."""
 
-MOST_SHARE = 0.6
+MAX_SHARE = 0.6
 """Minimum share of these lines in one language for the language of a side."""
 
 JOINED_LINES = (8, 32)
@@ -35,7 +35,7 @@ MIXED_SHARE = 0.1
 """Minimum share in other languages for a mixed side. A single line may be a quotation, or share its
 few frequent words with another language; in most clean corpora, at most 2 lines in 100 do."""
 
-LEAST_HITS = 3
+MIN_HITS = 3
 """Minimum number of frequent words that decide the language of a line. There must also be one and a
 half times as many of them as of any other language's."""
 
@@ -131,7 +131,7 @@ def language_findings(
             if vote is not None and main is not None and vote != main
         ]
         voted = sum(vote is not None for vote in votes[side])
-        if len(other) >= LEAST_LINES and len(other) >= MIXED_SHARE * voted:
+        if len(other) >= MIN_LINES and len(other) >= MIXED_SHARE * voted:
             most = collections.Counter(filter(None, votes[side])).most_common(4)
             shown = ", ".join(f"{each} {count / voted:.0%}" for each, count in most)
             yield Finding(
@@ -176,7 +176,7 @@ def _vote(text: str) -> str | None:
         scripts = (codepoints.all_properties()[points] & _SCRIPT) >> _SCRIPT_SHIFT
         counts = np.bincount(scripts[scripts > 0], minlength=len(codepoints.SCRIPTS) + 1)
         total = counts.sum()
-        if total < LEAST_HITS:
+        if total < MIN_HITS:
             return None
         kana = counts[_OF_JAPANESE[1:]].sum()
         if kana and 2 * counts[_OF_JAPANESE].sum() > total:
@@ -190,7 +190,7 @@ def _vote(text: str) -> str | None:
         for language in _INDEX.get(word, ()):
             hits[language] = hits.get(language, 0) + 1
     ranked = sorted(hits.items(), key=lambda each: (-each[1], each[0]))
-    if not ranked or ranked[0][1] < LEAST_HITS:
+    if not ranked or ranked[0][1] < MIN_HITS:
         return None
     if len(ranked) > 1 and 2 * ranked[0][1] < 3 * ranked[1][1]:
         return None
@@ -200,7 +200,7 @@ def _vote(text: str) -> str | None:
 def _language(votes: Sequence[str | None]) -> str | None:
     """Return the language or script of most texts; None if they do not show one."""
     look, share = _most_frequent(votes)
-    return look if share >= MOST_SHARE else None
+    return look if share >= MAX_SHARE else None
 
 
 def _language_of_joined(texts: Sequence[str]) -> str | None:
@@ -224,7 +224,7 @@ def _main_language(votes: Sequence[str | None], given: str) -> str | None:
     `WORDS` shares its frequent words with several others, so for it the result is None.
     """
     look, share = _most_frequent(votes)
-    return look if share >= MOST_SHARE or _first(given) in _INDEXED else None
+    return look if share >= MAX_SHARE or _first(given) in _INDEXED else None
 
 
 def _most_frequent(votes: Sequence[str | None]) -> tuple[str | None, float]:
@@ -234,7 +234,7 @@ def _most_frequent(votes: Sequence[str | None]) -> tuple[str | None, float]:
     """
     counts = collections.Counter(filter(None, votes))
     total = counts.total()
-    if total < LEAST_LINES or total < LEAST_SHARE * len(votes):
+    if total < MIN_LINES or total < MIN_SHARE * len(votes):
         return None, 0.0
     look, most = min(counts.items(), key=lambda each: (-each[1], each[0]))
     return look, most / total

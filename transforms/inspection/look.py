@@ -18,7 +18,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 BLOCK_ROWS = 4_096
 """Consecutive rows in a block of a sample: a stretch of lines shows only next to its neighbours."""
 
-LEAST_SAMPLE = 32_768
+MIN_SAMPLE = 32_768
 """Minimum number of rows to look at, which takes 0.3 seconds of CPU."""
 
 SAMPLE_PART = 16
@@ -33,7 +33,7 @@ LAST_BLOCK = 64
 """Number of blocks at the start of a unit from which a sample is chosen. A compressed file is one
 unit, and everything before a block has to be read: a million lines take 3 seconds."""
 
-MOST_SAMPLE = 250_000
+MAX_SAMPLE = 250_000
 """Rows of the largest sample: workers share the run, but the planning process looks by itself."""
 
 LOOK_AGAIN_ROWS = 4_000_000
@@ -67,7 +67,7 @@ def sample_size(rows: int) -> int:
     >>> [sample_size(rows) for rows in (20_000, 1_600_000, 90_000_000)]
     [32768, 100000, 250000]
     """
-    return max(LEAST_SAMPLE, min(MOST_SAMPLE, rows // SAMPLE_PART))
+    return max(MIN_SAMPLE, min(MAX_SAMPLE, rows // SAMPLE_PART))
 
 
 @dataclasses.dataclass(frozen=True)

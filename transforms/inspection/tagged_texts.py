@@ -9,10 +9,10 @@ from pairweave.transforms.findings import Finding, file_of
 from pairweave.transforms.kernels.inspection.line_features import BRACES, PERCENT, TAG
 from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
 
-LEAST_SHARE = 0.002
+MIN_SHARE = 0.002
 """Minimum share of a file's rows for reporting tags: 2 in 1,000."""
 
-LEAST_ROWS = 3
+MIN_ROWS = 3
 
 _SYNTAXES = (INDEXED, XLIFF, XML)
 
@@ -71,7 +71,7 @@ def _rows_with(marks: np.ndarray, bit: int, names: tuple[str, str]) -> tuple[np.
 
 
 def _is_enough(count: int, rows: int) -> bool:
-    return count >= LEAST_ROWS and count >= LEAST_SHARE * rows
+    return count >= MIN_ROWS and count >= MIN_SHARE * rows
 
 
 def _syntax(sample: pa.Table) -> tuple[str, int]:

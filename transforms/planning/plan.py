@@ -55,7 +55,7 @@ __all__ = [
 
 UNIT_ROWS = 65_536
 
-MOST_DOCUMENT_LINES = 200_000
+MAX_DOCUMENT_LINES = 200_000
 """Maximum number of lines on one side of a document pair, for which the band of its second pass has
 room (`models.sentences.sentence_aligner.POSITIONS`). At this length the band is 20 sentences wide
 on either side of the first pass' path and is not widened; a path that touches its edge is noted."""
@@ -294,12 +294,12 @@ def _document(group: FileGroup, scans: Sequence[Scan], index: int) -> Unit:
         InputError: A file is too long to be aligned (``document_too_long``).
     """
     for file, scan in zip(group.files, scans, strict=True):
-        if scan.rows > MOST_DOCUMENT_LINES:
+        if scan.rows > MAX_DOCUMENT_LINES:
             raise InputError(
                 "document_too_long",
                 file.name,
                 f"has {scan.rows} lines, but a document, which is aligned as a whole, can have at "
-                f"most {MOST_DOCUMENT_LINES}; divide it, for example by chapters",
+                f"most {MAX_DOCUMENT_LINES}; divide it, for example by chapters",
             )
     source_lang, target_lang = group.langs()
     paired = zip(group.files, scans, strict=True)

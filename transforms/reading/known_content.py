@@ -62,15 +62,15 @@ _WIDE = {
 }
 """Encodings whose texts contain bytes of zero, and their names in iconv."""
 
-LEAST_CONTROLS = 64
+MIN_CONTROLS = 64
 """Number of control characters from which a file may be binary: some damaged lines of a text are
 rejected one by one, and have fewer."""
 
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Share of control characters in a binary file: text with one in 100 bytes would lose most of its
 lines. Random bytes have 11 %, and text in another encoding has none."""
 
-LEAST_RETURNS = 2
+MIN_RETURNS = 2
 """Minimum number of carriage returns before other text for a text without a line feed to have lines
 that end in them, as old programs for the Macintosh wrote them; a single one may be stray."""
 
@@ -117,7 +117,7 @@ def known_content(head: bytes) -> tuple[str, str] | None:
     document = _document(head)
     if document is not None:
         return _FORMAT, document
-    if b"\n" not in head and head.rstrip(b"\r").count(b"\r") >= LEAST_RETURNS:
+    if b"\n" not in head and head.rstrip(b"\r").count(b"\r") >= MIN_RETURNS:
         return _binary(head) or (_FORMAT, RETURNS)
     return _binary(head)
 
@@ -153,7 +153,7 @@ def _document(head: bytes) -> str | None:
 def _binary(head: bytes) -> tuple[str, str] | None:
     """Return the kind of a file with many control characters."""
     controls = len(head) - len(head.translate(None, _CONTROL))
-    if controls < max(LEAST_CONTROLS, LEAST_SHARE * len(head)):
+    if controls < max(MIN_CONTROLS, MIN_SHARE * len(head)):
         return None
     if b"\0" in head:
         for encoding, name in _WIDE.items():
@@ -187,10 +187,10 @@ def _reads_as(head: bytes, encoding: str) -> bool:
         unicodedata.category(character) in ("Cc", "Cn", "Co") and character not in "\t\n\r\f"
         for character in text
     )
-    return unusual <= LEAST_SHARE * len(text)
+    return unusual <= MIN_SHARE * len(text)
 
 
 def _is_damaged(head: bytes) -> bool:
     """Tell whether a large part of some bytes is not UTF-8."""
     lost = head.decode(errors="replace").count("\ufffd") - head.count(b"\xef\xbf\xbd")
-    return lost >= LEAST_SHARE * len(head)
+    return lost >= MIN_SHARE * len(head)

@@ -10,7 +10,7 @@ from pairweave.transforms.report.templating import number
 HEIGHT = 60
 """Height of a curve, in units of its drawing."""
 
-LEAST_TOP = 100
+MIN_TOP = 100
 """Minimum extent of a curve's axis on either side of 0, in hundredths of a nat."""
 
 MAX_FINDINGS = 200
@@ -97,7 +97,7 @@ def _curve(finding: Json, findings: Sequence[Json], rows: int) -> Shown:
     lines = max(rows, *(each["last_line"] for each in of_file))
     width = len(values)
     known = [value for value in values if value is not None]
-    top, bottom = max(LEAST_TOP, *known), min(-LEAST_TOP, *known)
+    top, bottom = max(MIN_TOP, *known), min(-MIN_TOP, *known)
     scale = HEIGHT / (top - bottom)
     zero = scale * top
     return {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pairweave.transforms.file_labels import file_labels
-from pairweave.transforms.merged_notices import MOST_FILES
+from pairweave.transforms.merged_notices import MAX_FILES
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.report.rejected_languages import ADVICE
 
@@ -123,7 +123,7 @@ def _alike(
             groups.setdefault(judged.reason, []).append(name)
     merged: dict[str, MostlyRejected | None] = {}
     for names in groups.values():
-        if len(names) > MOST_FILES:
+        if len(names) > MAX_FILES:
             first, *others = names
             units = [unit for name in names for unit in by_file[name]]
             label = f"{first} and {len(others):,} other files"

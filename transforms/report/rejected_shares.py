@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.finding_notices import EARLY_SHARE
-from pairweave.transforms.merged_notices import MOST_FILES
+from pairweave.transforms.merged_notices import MAX_FILES
 from pairweave.transforms.option_marks import REJECTS, mark_of
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
@@ -30,7 +30,7 @@ than 2 % to any limit."""
 ENOUGH = 2_000
 """Number of rejects from which the effect of another limit is estimated, to within about 1 %."""
 
-MOST_SHARDS = 8
+MAX_SHARDS = 8
 """Maximum number of shards that are read for these rejects."""
 
 BETTER = 0.5
@@ -138,7 +138,7 @@ def _where(reason: str, places: Sequence[MostlyRejected], rows: int) -> str:
     """Return the end of a clause with the first files that lost most of their pairs."""
     named = [place for place in places if place.reason == reason and place.pairs < rows]
     texts = [
-        f"{each.for_reason:,} of the {each.pairs:,} of {each.place}" for each in named[:MOST_FILES]
+        f"{each.for_reason:,} of the {each.pairs:,} of {each.place}" for each in named[:MAX_FILES]
     ]
     more = len(named) - len(texts)
     if more:
@@ -191,7 +191,7 @@ def _values_of_shards(
     run: FinishedRun, sums: ReceiptSums, reason: str
 ) -> Iterator[tuple[float, bool]]:
     shards = sorted(shard.shard for shard in sums.shards if reason in shard.reasons)
-    for shard in shards[:MOST_SHARDS]:
+    for shard in shards[:MAX_SHARDS]:
         yield from _values(run.table(run.rejects_name(shard), ["reason", "detail"]), reason)
 
 

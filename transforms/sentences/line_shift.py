@@ -8,8 +8,8 @@ import pyarrow as pa
 from pairweave.transforms.counted import counted
 from pairweave.transforms.kernels.inspection.line_features import LineFeatures
 from pairweave.transforms.sentences.stretches import (
-    LEAST_CORPUS_LINES,
-    LEAST_LINES,
+    MIN_CORPUS_LINES,
+    MIN_LINES,
     MOVES,
     Stretch,
     features_of,
@@ -24,7 +24,7 @@ OVERLAP_LINES = 512
 """Number of lines that are judged again with the next chunk: a shift shows after 15 to 50 lines, so
 a shift at the end of a chunk is found in the next one."""
 
-MOST_LINES = 4_000_000
+MAX_LINES = 4_000_000
 """Maximum number of lines that are judged, which takes half a minute."""
 
 
@@ -89,7 +89,7 @@ def find_line_shift(texts: Iterable[tuple[pa.Array, pa.Array]], more: int) -> Li
         found = None
         if run:
             begin = first + run[0].first
-            if run[0].move is not None or begin >= LEAST_CORPUS_LINES:
+            if run[0].move is not None or begin >= MIN_CORPUS_LINES:
                 found = LineShift(1 + begin, run[0].move)
     return found
 
@@ -99,7 +99,7 @@ def _last_run(stretches: list[Stretch], lines: int) -> list[Stretch]:
     run: list[Stretch] = []
     begin = lines
     for stretch in reversed(stretches):
-        if stretch.last + 1 + LEAST_LINES < begin:
+        if stretch.last + 1 + MIN_LINES < begin:
             break
         run.insert(0, stretch)
         begin = stretch.first
@@ -124,7 +124,7 @@ def _chunks(
         kept = waiting - OVERLAP_LINES
         parts = [(_from(sides[0], kept), _from(sides[1], kept))]
         first, waiting, fresh = first + kept, OVERLAP_LINES, False
-        if first >= MOST_LINES:
+        if first >= MAX_LINES:
             return
     if fresh:
         yield first, *_joined(parts)

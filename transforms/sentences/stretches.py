@@ -36,10 +36,10 @@ PRICE = 25 * NATS
 1 to 4 nats less than chance has, so a stretch of 15 to 50 lines is found; nothing is found in
 269,397 clean lines of 22 corpora at half of this price."""
 
-LEAST_LINES = 12
+MIN_LINES = 12
 """Length of the shortest stretch that is reported."""
 
-LEAST_CORPUS_LINES = 100
+MIN_CORPUS_LINES = 100
 """Minimum number of lines with text on both sides for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
@@ -50,12 +50,12 @@ DOUBTFUL_DISTANCE = 1.0
 """A file is examined more closely if its lines fit their translations better than other lines by
 less than this, in standard deviations: 1.4 to 2.9 in clean corpora."""
 
-LEAST_DISTANCE = 0.1
+MIN_DISTANCE = 0.1
 """If this difference is smaller when one half of the file judges the other, the file is not a
 translation: 0.0 where lines are in random order, 0.4 where a target has only a part of the
 sentence."""
 
-LEAST_DISTANCE_ERRORS = 2.5
+MIN_DISTANCE_ERRORS = 2.5
 """The same limit for small files, in standard errors."""
 
 _FOLD_LINES = 64
@@ -143,7 +143,7 @@ def judge_lines(
     """
     sides = _sides(source, target)
     lines = len(source.points)
-    if ((source.points > 0) & (target.points > 0)).sum() < LEAST_CORPUS_LINES:
+    if ((source.points > 0) & (target.points > 0)).sum() < MIN_CORPUS_LINES:
         return [], np.zeros(lines, np.int32)
     judge = _Judge(sides, lines, moves, linked)
     return list(judge.stretches()), judge.beside
@@ -218,7 +218,7 @@ class _Judge:
         kept = [beside[first:last] for first, last, move in parts if move == 0]
         elsewhere = float(np.concatenate(kept).mean()) / NATS if kept else None
         for first, last, move in parts:
-            if move == 0 or last - first < LEAST_LINES:
+            if move == 0 or last - first < MIN_LINES:
                 continue
             lost = move == kernel.NOWHERE
             if lost and not self._fits_nowhere(weights, first, last):
@@ -282,7 +282,7 @@ class _Judge:
 
     def _is_no_translation(self) -> bool:
         """Tell whether lines fit with no move at all, judging each half by the other."""
-        least = max(LEAST_DISTANCE, LEAST_DISTANCE_ERRORS / self._lines**0.5)
+        least = max(MIN_DISTANCE, MIN_DISTANCE_ERRORS / self._lines**0.5)
         return all(self._distance_between_halves(move) < least for move in self._moves)
 
     def _distance_between_halves(self, move: int) -> float:

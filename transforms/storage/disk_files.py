@@ -33,7 +33,7 @@ KEY = "key"
 """A file of random bytes in a run's private temporary directory, by which its processes recognise
 each other."""
 
-_MOST_NAME_BYTES = 150
+_MAX_NAME_BYTES = 150
 """The longest final name that is part of a temporary one; file systems allow 255 bytes in all."""
 
 STALE_SECONDS = 3600.0
@@ -55,7 +55,7 @@ def name_for(name: str) -> str:
 def _short(name: str) -> str:
     """Return a name, or its hash if a temporary name with all of it could be too long."""
     data = os.fsencode(name)
-    return name if len(data) <= _MOST_NAME_BYTES else xxhash.xxh3_64_hexdigest(data)
+    return name if len(data) <= _MAX_NAME_BYTES else xxhash.xxh3_64_hexdigest(data)
 
 
 def is_dead(path: Path) -> bool:

@@ -22,7 +22,7 @@ _LONGEST = 60
 _pipes: dict[tuple[int, int], bytes] = {}
 """What was read from pipes, which give their content once, by their device and number."""
 
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Maximum number of keys and values: a few lines of nested aliases can stand for billions."""
 
 
@@ -122,9 +122,9 @@ class _Loader(yaml.SafeLoader):
         elif isinstance(node, yaml.SequenceNode):
             parts = node.value
         sizes[node] = size = 1 + sum(self.check(part, sizes) for part in parts)
-        if size > MOST_VALUES:
+        if size > MAX_VALUES:
             raise ConfigError(
-                f"has more than {MOST_VALUES:,} keys and values once its aliases are filled in"
+                f"has more than {MAX_VALUES:,} keys and values once its aliases are filled in"
             )
         return size
 

@@ -39,7 +39,7 @@ _UNFIT = {
 
 _LABEL_KEY = re.compile(r"[^\W\d_][\w-]{0,62}")
 _LABEL_VALUE = re.compile(r"[\w-]{0,63}")
-_MOST_LABELS = 64
+_MAX_LABELS = 64
 
 
 def check_job(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]) -> None:
@@ -144,8 +144,8 @@ def check_labels(given: Sequence[str]) -> None:
                     "digits, hyphens and underscores, the first of KEY a letter; repeat --labels "
                     "for more"
                 )
-    if count > _MOST_LABELS:
-        raise ConfigError(f"--labels: a job has at most {_MOST_LABELS} labels, got {count}")
+    if count > _MAX_LABELS:
+        raise ConfigError(f"--labels: a job has at most {_MAX_LABELS} labels, got {count}")
 
 
 def _labels(text: str) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ STANDSTILL_SECONDS = 900.0
 """Time without a finished unit or shard after which a warning says so: an engine that waits for a
 worker may wait forever, and only the user knows how long a shard may take."""
 
-MOST_ALIGNED = 0.99
+MAX_ALIGNED = 0.99
 """Largest part of the bar of shards that aligned pairs fill: only written shards are finished."""
 
 SPEED_SECONDS = 1.0
@@ -178,7 +178,7 @@ class Progress:
             return shards
         part = aligned / max(1, self._pairs * self._alignments)
         begun = self._shards_at_start + part * self._shards
-        return max(shards, min(begun, MOST_ALIGNED * self._shards))
+        return max(shards, min(begun, MAX_ALIGNED * self._shards))
 
     def _aligned(self, shards: int, aligned: int) -> str:
         """Describe the progress of aligning, until a finished shard gives a speed."""

@@ -25,7 +25,7 @@ CHARACTERS = range(15, 101)
 HELD_OUT = {"test": 1_000, "dev": 200}
 """Segments of these sets, chosen by a hash of their source."""
 
-MOST_TAGS = 10
+MAX_TAGS = 10
 """Elements of a segment that have symbols."""
 
 
@@ -48,7 +48,7 @@ def main(path, output, source, target):
         marked = [parse_markup(side, syntax) for side in sides]
         if not all(len(one.text) in CHARACTERS for one in marked):
             continue
-        if max(len(one.tags) for one in marked) > MOST_TAGS:
+        if max(len(one.tags) for one in marked) > MAX_TAGS:
             continue
         which = sets[set_of(row["id"].partition("#")[0])]
         which.setdefault(marked[0].text, (sides, [one.text for one in marked]))

@@ -113,8 +113,8 @@ def test_jumps_after_a_word_are_as_many_as_its_links_and_at_most_ten(earlier, wo
 
 
 def test_jumps_and_words_without_a_partner_have_a_limit(earlier, words, monkeypatch):
-    monkeypatch.setattr(prior, "MOST_JUMPS", 50.0)
-    monkeypatch.setattr(prior, "MOST_ALONE", 20.0)
+    monkeypatch.setattr(prior, "MAX_JUMPS", 50.0)
+    monkeypatch.setattr(prior, "MAX_ALONE", 20.0)
     evidence = evidence_of(earlier)
     source, target = (
         joined(own, side.words, 10_000)

@@ -151,7 +151,7 @@ def test_a_few_words_in_other_scripts_change_nothing(names):
 
 
 def test_words_that_are_not_linked_teach_nothing(names):
-    assert learnt(*names, links=respelling.LEAST_LINKS - 0.01) is None
+    assert learnt(*names, links=respelling.MIN_LINKS - 0.01) is None
 
 
 def slowly(pairs, letters):

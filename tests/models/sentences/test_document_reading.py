@@ -79,7 +79,7 @@ def test_a_row_that_is_no_document_is_a_rejected_row_at_its_place(tmp_path):
 
 
 def test_a_document_of_too_many_sentences_is_a_rejected_row_at_its_place(tmp_path, monkeypatch):
-    monkeypatch.setattr(document_reading, "MOST_DOCUMENT_LINES", 2)
+    monkeypatch.setattr(document_reading, "MAX_DOCUMENT_LINES", 2)
     write_jsonl(tmp_path / "d.jsonl")
     (unit,) = plan(tmp_path / "d.jsonl").units
     long, *others = read_documents(unit, SETTINGS)

@@ -113,8 +113,8 @@ def test_costs_are_those_of_plain_python(rows, columns, seed):
     made = gains_within(band, SentenceVectors(source, target))
     for row in range(1, rows + 1):
         for column in range(1, columns + 1):
-            for left in range(1, min(row, bead_weights.MOST_SENTENCES) + 1):
-                for right in range(1, min(column, bead_weights.MOST_SENTENCES) + 1):
+            for left in range(1, min(row, bead_weights.MAX_SENTENCES) + 1):
+                for right in range(1, min(column, bead_weights.MAX_SENTENCES) + 1):
                     actual = embedded.bead_cost(row, column, left, right, band, made)
                     bead = (source[row - left : row], target[column - right : column])
                     both = (side.astype(float).tolist() for side in (*bead, source, target))

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.sentences.exchanged_sides import LEAST_WORDS, look_exchanged, mean_gain
+from pairweave.models.sentences.exchanged_sides import MIN_WORDS, look_exchanged, mean_gain
 from pairweave.models.sentences.sentence_aligner import DocumentWords
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.text.tokens import TokenConfig
@@ -44,7 +44,7 @@ def test_two_sides_of_one_language_are_not_exchanged(model):
 def test_few_or_no_words_tell_nothing(model):
     for count in (0, 1):
         few = side([sentence(1_000)[1]] * count, "de"), side([sentence(1_000)[0]] * count, "en")
-        assert min(int(each.offsets[-1]) for each in few) < LEAST_WORDS
+        assert min(int(each.offsets[-1]) for each in few) < MIN_WORDS
         words = DocumentWords(*few, [0] * count, [0] * count)
         assert not look_exchanged(words, model)
 

@@ -9,7 +9,7 @@ import pytest
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.hmm_vocabulary import cut_pairs
 from pairweave.models.sentences import linked_beads
-from pairweave.models.sentences.bead_weights import KINDS, MOST_SENTENCES, NOTHING, WEIGHTS
+from pairweave.models.sentences.bead_weights import KINDS, MAX_SENTENCES, NOTHING, WEIGHTS
 from pairweave.models.sentences.linked_beads import best_by_links, link_scores
 from pairweave.models.sentences.paragraph_order import align_in_order
 from pairweave.models.sentences.sentence_aligner import (
@@ -86,7 +86,7 @@ def scored(words, model):
     parts, made = model.parts, words.as_kernels_take_it()
     texts = texts_of_words(words.source, words.target, parts)
     known = parts.source_words, parts.target_words
-    scores = word_scores.score_words(*texts, known, parts.lexicon, band, MOST_SENTENCES, NOTHING)
+    scores = word_scores.score_words(*texts, known, parts.lexicon, band, MAX_SENTENCES, NOTHING)
     return band, [
         functools.partial(beads.score_priors, band, KINDS, made, WEIGHTS),
         functools.partial(lexical.add_words, band, KINDS, made, WEIGHTS, scores),
@@ -175,7 +175,7 @@ def test_unrelated_sides_have_no_more_than_so_many_beads_judged(model, monkeypat
     sentences = len(words.source) + len(words.target)
     most = sum(judged)
     assert most <= 5 * sentences
-    monkeypatch.setattr(linked_beads, "MOST_CLOSE", 1)
+    monkeypatch.setattr(linked_beads, "MAX_CLOSE", 1)
     judged.clear()
     narrow = align_by_words(words, align_by_length(words), model)
     assert 0 < sum(judged) <= 2 * sentences < most

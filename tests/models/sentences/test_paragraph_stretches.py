@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.models.sentences.bead_weights import KINDS, MOST_SENTENCES, WEIGHTS
+from pairweave.models.sentences.bead_weights import KINDS, MAX_SENTENCES, WEIGHTS
 from pairweave.models.sentences.paragraph_stretches import (
     ScoredBeads,
     confirmed_corners,
@@ -41,7 +41,7 @@ def scores_of(band, known):
     """Return scores of words: those of the beads ``(row, position, sources, targets)`` that are
     known, half in each direction, and `AGAINST` for others."""
     cells = int(band.begins[-1])
-    forward, reverse = (np.full((cells, MOST_SENTENCES), AGAINST) for _ in range(2))
+    forward, reverse = (np.full((cells, MAX_SENTENCES), AGAINST) for _ in range(2))
     for (row, position, sources, targets), score in known.items():
         # Each sentence of a side has its share.
         for other in range(position - targets + 1, position + 1):

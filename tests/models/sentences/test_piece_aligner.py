@@ -91,7 +91,7 @@ class SlowScores:
         far = [1 - self.f(ours, other) for other in singles[1]]
         others = [1 - self.f(other, theirs) for other in singles[0]]
         apart = sum(far) / len(far) + sum(others) / len(others)
-        return 2 * max(1 - self.f(ours, theirs), 0) / max(apart, beads.LEAST_APART)
+        return 2 * max(1 - self.f(ours, theirs), 0) / max(apart, beads.MIN_APART)
 
     def leave(self):
         """Return the cost of skipping."""
@@ -105,7 +105,7 @@ class SlowScores:
 
 
 def beads_within(band, rows):
-    most = bead_weights.MOST_SENTENCES
+    most = bead_weights.MAX_SENTENCES
     for row in range(1, rows + 1):
         for position in range(max(int(band.low[row]), 1), int(band.high[row])):
             for sources in range(1, min(row, most) + 1):
@@ -249,7 +249,7 @@ def test_pieces_weigh_beside_words():
     source = long_text(20)
     document = words_for(source, source).as_kernels_take_it()
     band = band_about(np.arange(21), 20, 21)
-    nothing = np.zeros((int(band.begins[-1]), bead_weights.MOST_SENTENCES), np.float32)
+    nothing = np.zeros((int(band.begins[-1]), bead_weights.MAX_SENTENCES), np.float32)
     made = gains_within(scores_of(source, source), band, 10.0)
     kinds, free = bead_weights.KINDS, bead_weights.WITHOUT_PARAGRAPHS
     priors = partial(beads.score_priors, band, kinds, document, free)

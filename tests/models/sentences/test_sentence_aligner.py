@@ -197,7 +197,7 @@ def test_a_path_that_touches_the_edge_of_the_widest_band_says_where(model, monke
     # All of the source first, then all of the target: as far off as a path can be.
     wrong = unaligned(rows, columns)
     assert not len(align_by_words(words, wrong, model).at_edge)
-    monkeypatch.setattr(sentence_aligner, "_LEAST_HALF", 4)
+    monkeypatch.setattr(sentence_aligner, "_MIN_HALF", 4)
     monkeypatch.setattr(sentence_aligner, "_CHEAP_POSITIONS", 0)
     monkeypatch.setattr(sentence_aligner, "POSITIONS", 16 * (rows + 1))
     path = align_by_words(words, wrong, model)
@@ -216,7 +216,7 @@ def test_a_document_of_too_many_words_is_refused_by_name(model, monkeypatch, lim
     wide = align_by_words(words, first, model)
     # Within the least band there is room: the result is about that of the wide one.
     enough = {"PRODUCTS": 2_000_000, "ROW_BYTES": 200_000}[limit]
-    monkeypatch.setattr(sentence_aligner, "_LEAST_HALF", 10)
+    monkeypatch.setattr(sentence_aligner, "_MIN_HALF", 10)
     monkeypatch.setattr(sentence_aligner, limit, enough)
     assert (align_by_words(words, first, model).sources == wide.sources).all()
     monkeypatch.setattr(sentence_aligner, limit, enough // 100)

@@ -105,7 +105,7 @@ def test_texts_may_be_judged_in_chunks(clean, monkeypatch, place):
 def test_lines_beyond_the_most_are_not_judged(clean, monkeypatch):
     monkeypatch.setattr(line_shift, "CHUNK_LINES", 300)
     monkeypatch.setattr(line_shift, "OVERLAP_LINES", 100)
-    monkeypatch.setattr(line_shift, "MOST_LINES", 600)
+    monkeypatch.setattr(line_shift, "MAX_LINES", 600)
     source, target = clean
     assert found(source, [*target[:1_000], *target[1_001:]], size=100) is None
 

@@ -115,7 +115,7 @@ def test_a_file_of_equal_pairs_says_nothing():
 
 def test_few_lines_are_not_judged(clean):
     source, target = clean
-    lines = stretches.LEAST_CORPUS_LINES - 1
+    lines = stretches.MIN_CORPUS_LINES - 1
     assert found(source[:lines], target[1 : lines + 1]) == []
 
 

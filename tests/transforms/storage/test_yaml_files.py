@@ -32,7 +32,7 @@ def test_aliases_do_not_multiply(name):
 
 
 def test_as_many_values_as_the_limit_are_read(monkeypatch):
-    monkeypatch.setattr(yaml_files, "MOST_VALUES", 2_000)
+    monkeypatch.setattr(yaml_files, "MAX_VALUES", 2_000)
     values = ", ".join(["0"] * 1_999)  # and the list itself
     assert len(parse_yaml(f"[{values}]")) == 1_999
     with pytest.raises(ConfigError, match="more than 2,000"):

@@ -15,7 +15,7 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.utf8 import decode, step_back
 from pairweave.transforms.kernels.uncounted import uncounted
 
-MOST_PERIOD = 8
+MAX_PERIOD = 8
 """Maximum length of a block of words that is checked for repetition."""
 
 OFFSET = np.uint64(0xCBF29CE484222325)
@@ -220,7 +220,7 @@ def _slot(keys: np.ndarray, times: np.ndarray, mask: np.uint64, key: np.uint64) 
 def repetition(words: Words) -> np.ndarray:
     """Return the largest share of a text's words that is a repetition of one block.
 
-    A block of one to `MOST_PERIOD` words counts if it occurs three times or more in a row.
+    A block of one to `MAX_PERIOD` words counts if it occurs three times or more in a row.
 
     Returns:
         float32 ``[text]``; 0 if no block is repeated.
@@ -231,7 +231,7 @@ def repetition(words: Words) -> np.ndarray:
         first = words.offsets[text]
         count = words.offsets[text + 1] - first
         most = 0
-        for period in range(1, min(MOST_PERIOD, count // 3) + 1):
+        for period in range(1, min(MAX_PERIOD, count // 3) + 1):
             run = 0
             for word in range(first + period, first + count):
                 run = run + 1 if words.hashes[word] == words.hashes[word - period] else 0

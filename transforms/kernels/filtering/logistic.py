@@ -5,7 +5,7 @@ import math
 import numba
 import numpy as np
 
-MOST_LOGIT = 80.0
+MAX_LOGIT = 80.0
 """Keeps the exponential finite."""
 
 
@@ -27,5 +27,5 @@ def probabilities(evidence: np.ndarray, weights: np.ndarray, bias: float) -> np.
         logit = bias
         for column in range(columns):
             logit += weights[column] * np.float64(evidence[column, pair])
-        results[pair] = 1.0 / (1.0 + math.exp(-min(max(logit, -MOST_LOGIT), MOST_LOGIT)))
+        results[pair] = 1.0 / (1.0 + math.exp(-min(max(logit, -MAX_LOGIT), MAX_LOGIT)))
     return results

@@ -10,7 +10,7 @@ FREE, HOLDS, HELD, APART = 0, 1, 2, 3
 """How one element relates to another in the source: not at all (they cross, or neither is a pair),
 around it, inside it, disjoint from it."""
 
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 """Maximum number of steps of the search, some milliseconds; after these, it returns the best choice
 so far. Twelve elements whose candidates are drawn at random need more in one case of 25."""
 
@@ -119,7 +119,7 @@ def choose_together(
     Each pair of tags that are at one place in the source, but not in the target, costs `TOGETHER`.
 
     A search by branch and bound with forward checking (Haralick and Elliott 1980), exact within
-    `MOST_STEPS`: elements whose best candidate leads the most come first, and a branch ends where
+    `MAX_STEPS`: elements whose best candidate leads the most come first, and a branch ends where
     the best candidates of the others that agree with all chosen so far cannot make up for what it
     lost.
 
@@ -162,7 +162,7 @@ def choose_together(
         candidate = pointer[depth]
         steps += 1
         if candidate > counts[element] or (
-            steps > MOST_STEPS and best_lost < BROKEN * (elements + 1)
+            steps > MAX_STEPS and best_lost < BROKEN * (elements + 1)
         ):
             pointer[depth] = 0
             depth -= 1

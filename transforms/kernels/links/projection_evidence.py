@@ -140,7 +140,7 @@ EVERYTHING, EQUAL_ONCE, EQUAL_AGAIN, EQUAL_LENGTH, LENGTH, BRACKETS, QUOTES, STO
 
 FULL_STOP = ord(".")
 
-MOST_SPACES = 8
+MAX_SPACES = 8
 """Characters between two tokens after which a tag is allowed; in a longer run, also at its end."""
 
 LINK_UNIT = 10
@@ -281,7 +281,7 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
         Ascending offsets and the number of tokens before each, int64 ``[place]``.
     """
     tokens = len(starts)
-    room = (tokens + 1) * (MOST_SPACES + 2)
+    room = (tokens + 1) * (MAX_SPACES + 2)
     offsets = np.empty(room, np.int64)
     before = np.empty(room, np.int64)
     places = 0
@@ -294,7 +294,7 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
                 offsets[places] = at
                 before[places] = token
                 places += 1
-            at = at + 1 if at < left + MOST_SPACES else max(at + 1, right)
+            at = at + 1 if at < left + MAX_SPACES else max(at + 1, right)
     return offsets[:places].copy(), before[:places].copy()
 
 

@@ -54,7 +54,7 @@ SPAN_WEIGHTS = SPAN_FROM + len(SPAN_EVIDENCE)
 """Where the weights of closing places and of whole spans begin, and their number."""
 
 
-MOST_EVIDENCE = np.array(
+MAX_EVIDENCE = np.array(
     [YES, YES, YES, 10 * EQUAL_MOST, LONGEST, 4 * YES, YES, 4 * YES, 4 * YES, 2 * YES], np.int64
 )
 """Largest value of each of `SPAN_EVIDENCE`."""
@@ -512,7 +512,7 @@ def best_spans(
     row = np.zeros(len(SPAN_EVIDENCE), np.int64)
     bound = np.int64(0)
     for name in range(len(row)):
-        bound += max(0, weights[SPAN_FROM + name]) * MOST_EVIDENCE[name]
+        bound += max(0, weights[SPAN_FROM + name]) * MAX_EVIDENCE[name]
     count = 0
     for end in range(len(closing)):
         for start in range(end - 1, -1, -1):

@@ -18,7 +18,7 @@ from pairweave.transforms.kernels.uncounted import uncounted
 NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
-LEAST_APART = 1e-3
+MIN_APART = 1e-3
 """Minimum distance from random sentences by which the cost of a bead is divided: far above the
 rounding of float32, so that a text whose sentences are all alike costs 0."""
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.sentences.beads import LEAST_APART, NO_PATH, Band, Kinds
+from pairweave.transforms.kernels.sentences.beads import MIN_APART, NO_PATH, Band, Kinds
 from pairweave.transforms.kernels.uncounted import uncounted
 
 
@@ -79,7 +79,7 @@ def bead_cost(
         + embedded.target_apart[position - 1, targets - 1]
     )
     cosine = total / norms if norms > 0.0 else 0.0
-    return 2.0 * max(1.0 - cosine, 0.0) / max(apart, LEAST_APART)
+    return 2.0 * max(1.0 - cosine, 0.0) / max(apart, MIN_APART)
 
 
 @uncounted

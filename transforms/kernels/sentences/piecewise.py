@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.sentences.beads import LEAST_APART, NO_PATH, Band, Kinds
+from pairweave.transforms.kernels.sentences.beads import MIN_APART, NO_PATH, Band, Kinds
 from pairweave.transforms.kernels.sentences.piece_maxima import Maxima
 from pairweave.transforms.kernels.uncounted import uncounted
 
@@ -140,7 +140,7 @@ def bead_cost(
     apart = (
         pieces.source_apart[row - 1, sources - 1] + pieces.target_apart[position - 1, targets - 1]
     )
-    return 2.0 * max(1.0 - score, 0.0) / max(apart, LEAST_APART)
+    return 2.0 * max(1.0 - score, 0.0) / max(apart, MIN_APART)
 
 
 @uncounted

@@ -7,7 +7,7 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.uncounted import uncounted
 
-LEAST_LETTERS = 3
+MIN_LETTERS = 3
 """Minimum letters of a part of a compound that counts as a word: translators put a tag next to
 the hyphen of ``OLE-Objekt`` (97 of 101 tags at German hyphens), but not of ``E-Mail`` or
 ``Wi-Fi``."""
@@ -110,13 +110,13 @@ def _parts_at_hyphen(
     """
     letters = 0
     at = hyphen
-    while at > begin and letters < LEAST_LETTERS:
+    while at > begin and letters < MIN_LETTERS:
         at = utf8.step_back(data, at, begin)
         point, _ = utf8.decode(data, at, end)
         if not _joinable(point, properties):
             return False
         letters += _is_letter(point, properties)
-    if letters < LEAST_LETTERS:
+    if letters < MIN_LETTERS:
         return False
     letters = 0
     _, width = utf8.decode(data, hyphen, end)
@@ -152,7 +152,7 @@ def join_at_hyphens(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
         least_after: Minimum letters after a hyphen for the parts of a compound to be words, with
-            `LEAST_LETTERS` before it, uint8 ``[text]``; 0 if they never are.
+            `MIN_LETTERS` before it, uint8 ``[text]``; 0 if they never are.
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: Start of each span in code points, ascending and disjoint within a text,
             int32 ``[span]``.

@@ -17,7 +17,7 @@ from pairweave.transforms.kernels.uncounted import uncounted
 PLANE = 0x10000
 """Code points from this one on are not folded."""
 
-MOST_LETTERS = 32
+MAX_LETTERS = 32
 """More letters than one character can become (at most 18, for U+FDFA)."""
 
 _SMALL_I = ord("i")
@@ -130,7 +130,7 @@ def _fold(
                 _, size = decode(data, np.int64(at), np.int64(stop))
                 at += np.uint64(size)
             # The first character may become several letters.
-            if np.int64(used) + (end - index) + MOST_LETTERS > len(letters):
+            if np.int64(used) + (end - index) + MAX_LETTERS > len(letters):
                 return -1
             begun = used
             while index < end and at < stop:
@@ -154,7 +154,7 @@ def _fold(
                             continue
                         letters[used] = letter
                         used += one
-                    if np.int64(used) + (end - index) + MOST_LETTERS > len(letters):
+                    if np.int64(used) + (end - index) + MAX_LETTERS > len(letters):
                         return -1
                 else:
                     letters[used] = point

@@ -79,7 +79,7 @@ def found_by_kernel(case, weights, setting=(False, False, False)):
 
 
 def test_each_evidence_of_a_span_has_a_largest_value():
-    assert len(projection_spans.MOST_EVIDENCE) == len(SPAN_EVIDENCE)
+    assert len(projection_spans.MAX_EVIDENCE) == len(SPAN_EVIDENCE)
 
 
 def named(weights):
