@@ -18,7 +18,7 @@ from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_reference import HmmReference, load
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.links.product import LEAST, multiply_posteriors
+from pairweave.transforms.links.product import MIN_POSTERIOR, multiply_posteriors
 
 VERSION = 1
 """Increased when the same members give different links."""
@@ -47,7 +47,7 @@ class ProductAligner:
             digest: The digest of both (`digest_of`).
             threshold: Minimum pooled posterior of a link.
         """
-        self._hmm = hmm.with_threshold(LEAST)
+        self._hmm = hmm.with_threshold(MIN_POSTERIOR)
         self._encoder = encoder
         self._digest = digest
         self._threshold = threshold

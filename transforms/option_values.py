@@ -22,11 +22,21 @@ def dashed(names: Iterable[str]) -> str:
 def refuse_given(options: pydantic.BaseModel, names: Iterable[str], why: str) -> None:
     """Refuse options that were given although nothing uses them.
 
+    Args:
+        options: All options.
+        names: Those that nothing uses.
+        why: Why nothing does and what to do, with ``{applies}``, ``{does}`` and ``{it}`` where
+            these words depend on how many are given.
+
     Raises:
         ConfigError: Some of the names were given; names them and says why not.
     """
     given = sorted(options.model_fields_set.intersection(names))
     if given:
+        several = len(given) > 1
+        words = {"applies": ("applies", "apply"), "does": ("does", "do"), "it": ("it", "them")}
+        for word, forms in words.items():
+            why = why.replace(f"{{{word}}}", forms[several])
         raise ConfigError(f"{dashed(given)}: {why}")
 
 

@@ -36,7 +36,7 @@ vowel's (``YA``), and ``g`` for the final one of ``ng``."""
 
 _SILENT_SIGNS = "ッー"
 
-_MOST = 4
+_MAX_SOUNDS = 4
 """Maximum number of letters of a syllable."""
 
 
@@ -73,7 +73,7 @@ def spell_out(offsets: np.ndarray, letters: np.ndarray) -> Spellings:
 def _sounds() -> tuple[np.ndarray, np.ndarray]:
     """Return the number of letters of each code point, and the letters; most stay as they are."""
     sizes = np.ones(HANGUL.stop, np.int64)
-    sounds = np.zeros((HANGUL.stop, _MOST), np.int32)
+    sounds = np.zeros((HANGUL.stop, _MAX_SOUNDS), np.int32)
     sounds[:, 0] = np.arange(HANGUL.stop)
     for block, spelled in ((HANGUL, _hangul), (KATAKANA, _katakana)):
         for point in block:

@@ -129,9 +129,12 @@ class DocumentWords:
         most = int(FIRST_KINDS.targets.max())
         longest = min(int(target_lengths.max(initial=0)) * most, lengths.LONGEST)
         mean = float(self.target.offsets[-1]) / max(len(self.target), 1)
+        chances = lengths.chance_lengths(target_lengths, most, longest)
+        short = np.exp(chances[:, : lengths.LONGEST]).sum(axis=1)
         return lengths.LengthModel(
-            lengths.chance_lengths(target_lengths, most, longest),
+            chances,
             np.array([math.lgamma(count + 1) for count in range(longest + 1)]),
+            np.log(np.maximum(1.0 - short, 1e-300)),
             1.0 / (max(mean, 1.0) + 1.0),
         )
 

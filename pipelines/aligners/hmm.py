@@ -38,8 +38,8 @@ class Hmm(JobAligner):
         """Refuse options of fitting together with a fitted model."""
         if options.given_model is not None:
             why = (
-                "applies to an hmm that is fitted in the run; the given --model is fitted. Leave "
-                "it out, or leave --model out"
+                "{applies} to an hmm that is fitted in the run; the given --model is fitted. Leave "
+                "{it} out, or leave --model out"
             )
             refuse_given(options, self.own, why)
 

@@ -38,8 +38,10 @@ def run(name: str, arguments: Sequence[str]) -> int:
     command = SUBCOMMANDS.get(f"{name} {word}")
     if command is None:
         near = difflib.get_close_matches(word, words_after(name), 1)
-        hint = f", did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"unknown subcommand {name} {word!r}{hint}; see pairweave {name} --help")
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ConfigError(
+            f"unknown subcommand {name} {word!r}; {hint}choose from {', '.join(words_after(name))}"
+        )
     return int(command.load()(f"{name} {word}", rest))
 
 

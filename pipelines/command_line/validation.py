@@ -16,7 +16,7 @@ from pairweave.transforms.option_places import is_list_of_blocks
 
 Model = TypeVar("Model", bound=Options)
 
-_MOST = (1 << 63) - 1
+_MAX_NUMBER = (1 << 63) - 1
 """The largest whole number in the JSON files of a run."""
 
 _STRUCTURES = {
@@ -103,10 +103,10 @@ def validate(
         raise ConfigError(f"{problems}; see {prog} --help") from error
     for name in model.model_fields:
         value = getattr(options, name)
-        if isinstance(value, int) and not -_MOST <= value <= _MOST:
+        if isinstance(value, int) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:
             raise ConfigError(
-                f"{_of_file(files, name)}{name}: expected at most {_MOST}, got {value}; see {prog} "
-                "--help"
+                f"{_of_file(files, name)}{name}: expected at most {_MAX_NUMBER}, got {value}; "
+                f"see {prog} --help"
             )
     return options
 

@@ -37,7 +37,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         output=options.output,
         shard_pairs=SHARD_PAIRS,
     )
-    run = augment.JOB.prepare(job)
+    run = augment.JOB.prepare(job, extra)
     execute(run, augment.graph, extra, augment.extra_files(run))
     terminal.say("")
     coloured_pairs.show(richest(options.output, options.pairs))

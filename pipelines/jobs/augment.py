@@ -49,7 +49,7 @@ def check(options: AugmentOptions) -> None:
     """Refuse options of tags if nothing is to be tagged."""
     names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
     if options.mix == 0:
-        refuse_given(options, names, "--mix 0 tags no pair; leave it out, or raise --mix")
+        refuse_given(options, names, "--mix 0 tags no pair; leave {it} out, or raise --mix")
     if options.method != "fragment" and options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
 

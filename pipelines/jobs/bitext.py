@@ -63,7 +63,10 @@ def check(options: BitextOptions) -> None:
     """Refuse options that cannot be combined."""
     of_words = options_of_scorer(BitextOptions, "words")
     if options.model is not None:
-        why = "applies to an aligner fitted in the run, but --model is fitted; leave one out"
+        why = (
+            "{applies} to an aligner fitted in the run, but --model is fitted; leave {it} or "
+            "--model out"
+        )
         refuse_given(options, of_words - {"model"}, why)
     for corpus in (options, *options.corpora):
         if corpus.document_field is not None and corpus.source_input:
@@ -87,7 +90,7 @@ def check(options: BitextOptions) -> None:
         if options.paragraphs == "first":
             raise ConfigError("--paragraphs first: applies to --scorer words")
     if not options.aligns:
-        why = "--scorer encoder does not use an hmm; leave it out"
+        why = "--scorer encoder does not use an hmm; leave {it} out"
         refuse_given(options, of_words | FITTING, why)
     if not options.fits_alone:
         why = (

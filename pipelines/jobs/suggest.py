@@ -84,7 +84,7 @@ def check(options: SuggestOptions) -> None:
     fields = SuggestOptions.model_fields.items()
     marks = {name: mark_of(field, OF_LENGTHS) for name, field in fields}
     others = {name for name, used in marks.items() if isinstance(used, list) and kind not in used}
-    refuse_given(options, others, f"does not apply to --lengths {kind}; leave it out")
+    refuse_given(options, others, f"{{does}} not apply to --lengths {kind}; leave {{it}} out")
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
 
@@ -100,7 +100,7 @@ def check_methods(options: SuggestOptions) -> None:
     if used == {"parallel"}:
         why = (
             "for the methods random and alignment; parallel masks whole sentences, of any length. "
-            "Leave it out, or name one of them in --methods"
+            "Leave {it} out, or name one of them in --methods"
         )
         refuse_given(options, _OF_SPANS, why)
     if not {"parallel"} < set(options.methods):
@@ -112,8 +112,8 @@ def check_methods(options: SuggestOptions) -> None:
 
 def _why_unused(options: SuggestOptions, method: str) -> str:
     if method in options.methods:
-        return f"of which --mix {options.mix:g} makes no examples; leave it out"
-    return "which --methods does not name; leave it out, or name the method"
+        return f"of which --mix {options.mix:g} makes no examples; leave {{it}} out"
+    return "which --methods does not name; leave {it} out, or name the method"
 
 
 def lengths_of(options: SuggestOptions) -> str:

@@ -28,7 +28,7 @@ OF_HMM = FITTING | options_of_scorer(FilterJobOptions, "hmm")
 """Options that only the statistical aligner's scores need."""
 
 _OF_ENCODER = SimilarityOptions.model_fields.keys() - {"scorer"}
-_NEEDS_ENCODER = "applies to an encoder; give --scorer yisi2 or margin as well"
+_NEEDS_ENCODER = "{applies} to an encoder; give --scorer yisi2 or margin as well"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,8 +95,9 @@ def _check_scores(options: FilterJobOptions, corpora: Sequence[CorpusInput]) -> 
     """Refuse corpora of which only some come with scores: all scores are compared."""
     for corpus in corpora if options.scores_are_given else ():
         if corpus.score_field is None and not corpus.score_input:
+            name = corpus.name or ", ".join((*corpus.input, *corpus.source_input))
             raise ConfigError(
-                f"corpus {corpus.name} has no scores, but others have: give score_field or "
+                f"corpus {name} has no scores, but others have: give score_field or "
                 "score_input for each, or for none"
             )
 
@@ -154,15 +155,15 @@ SCORER = Part("scorer", _plan_scorer, check=_check_scorer, check_corpora=_check_
 
 def _check_no_hmm(options: SimilarityOptions) -> None:
     why = (
-        f"applies to the statistical aligner, which --scorer {options.scorer} does not use; leave "
-        "it out"
+        f"{{applies}} to the statistical aligner, which --scorer {options.scorer} does not use; "
+        "leave {it} out"
     )
     refuse_given(options, OF_HMM, why)
 
 
 def _find(options: SimilarityOptions) -> Similarity:
     for other in {"yisi2", "margin"} - {options.scorer}:
-        why = f"applies to --scorer {other}, not to {options.scorer}; leave it out"
+        why = f"{{applies}} to --scorer {other}, not to {options.scorer}; leave {{it}} out"
         refuse_given(options, options_of_scorer(SimilarityOptions, other), why)
     _check_no_hmm(options)
     if options.encoder is None:

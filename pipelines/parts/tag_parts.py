@@ -22,7 +22,7 @@ def _plan_glossary(options: AugmentOptions, planning: Planning) -> Settled[Gloss
         ConfigError: It is missing, superfluous, or cannot be read.
     """
     if options.method != "glossary":
-        why = "applies only to tags around terms; give --method glossary as well"
+        why = "{applies} only to tags around terms; give --method glossary as well"
         refuse_given(options, _OF_GLOSSARY, why)
         return Settled(None)
     if options.glossary is None:

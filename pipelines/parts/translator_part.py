@@ -20,7 +20,7 @@ def _plan_translator(
     """
     own = TranslatorOptions.model_fields.keys()
     if options.translator is None:
-        refuse_given(options, own, "applies to --translator, which is not given; leave it out")
+        refuse_given(options, own, "{applies} to --translator, which is not given; leave {it} out")
         return Settled(None, left_out=frozenset(own))
     backend, model = parse_translator(options.translator)
     config = pick(TranslatorConfig, options, backend=backend, model=model)

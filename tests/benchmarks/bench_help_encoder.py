@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from pairweave.models.encoder.neural import load_aligner  # noqa: E402
 from pairweave.models.product_aligner import ProductAligner  # noqa: E402
-from pairweave.transforms.links.product import LEAST  # noqa: E402
+from pairweave.transforms.links.product import MIN_POSTERIOR  # noqa: E402
 from pairweave.transforms.links.soft_links import confirm, soften  # noqa: E402
 from pairweave.transforms.projection.known_places import (  # noqa: E402
     known_places,
@@ -64,7 +64,7 @@ def test_tags_put_back_by_an_encoder(shared_data, name, unit):
 
     sys.stdout.write(f"\n{name}, layer {LAYER}, {unit}: {len(chosen):,} segments\n")
     report("hmm", soften(pages.model.with_threshold(SOFT).align(table)))
-    hmm = soften(pages.model.with_threshold(LEAST).align(table))
+    hmm = soften(pages.model.with_threshold(MIN_POSTERIOR).align(table))
     config = EncoderConfig(ENCODER, layer=LAYER, unit=unit, device="cpu")
     for label, head in HEADS.items():
         encoder = load_aligner(config.changed(head=head))

@@ -232,3 +232,8 @@ def test_all_corpora_have_scores_or_none_has(directory):
     status, _, errors = runs.run_here(*words, cwd=directory)
     assert status == 2
     assert "corpus b has no scores, but others have" in errors
+    named = (directory / "some.yaml").read_text()
+    unnamed = named.replace("corpus: a, ", "").replace("corpus: b, ", "")
+    (directory / "some.yaml").write_text(unnamed)
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert (status, "corpus corpus.en has no scores, but others have" in errors) == (2, True)

@@ -13,7 +13,7 @@ from pairweave.models.hmm import hmm_reference  # noqa: E402
 from pairweave.models.hmm.hmm import HmmConfig, fit  # noqa: E402
 from pairweave.models.product_aligner import ProductReference, digest_of  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
-from pairweave.transforms.links.product import LEAST  # noqa: E402
+from pairweave.transforms.links.product import MIN_POSTERIOR  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig  # noqa: E402
 from tests.makers.encoders import write_bert  # noqa: E402
 from tests.makers.links import multiply_slowly  # noqa: E402
@@ -68,7 +68,11 @@ def test_its_links_are_the_product_of_those_of_its_members(pairs, directory, uni
     schemas.require(made, schemas.LINKED)
     made.validate(full=True)
     assert not given_up
-    hmm = hmm_reference.load(planned.hmm).model.with_threshold(LEAST).align(token_table(pairs))
+    hmm = (
+        hmm_reference.load(planned.hmm)
+        .model.with_threshold(MIN_POSTERIOR)
+        .align(token_table(pairs))
+    )
     encoder = encoder_reference.load(planned.encoder).align(token_table(pairs))
     for name in ("forward", "reverse"):
         wanted = [

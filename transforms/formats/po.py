@@ -278,9 +278,10 @@ def _forms(header: bytes) -> tuple[int, int]:
     rule = _PLURAL.search(header)
     try:
         plural = gettext.c2py(rule[1].decode("ascii")) if rule else None
-        return (plural(1), plural(_MANY)) if plural else (0, -1)
+        forms = (plural(1), plural(_MANY)) if plural else (0, -1)
     except (ValueError, ArithmeticError):  # no rule in the syntax of C, or one for other numbers
         return 0, -1
+    return forms if min(forms) >= 0 else (0, -1)
 
 
 def _check_charset(header: Message, name: str) -> None:

@@ -7,7 +7,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 
-LEAST = 1e-4
+MIN_POSTERIOR = 1e-4
 """Minimum posterior by which an aligner does not refuse a link (``tests/benchmarks/README.md``)."""
 
 SUREST = 1 - 1e-6

@@ -25,7 +25,7 @@ TAG_BEGINS = r"<[/A-Za-z!]"
 
 
 class OwnTag(NamedTuple):
-    """A tag of HTML or XML in a text.
+    """A tag in a text, with a name that HTML allows.
 
     Attributes:
         start: Its first code point, in the text with tags.

@@ -21,7 +21,7 @@ from pairweave.pipelines.job_options.projection_options import TagOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.links.product import LEAST
+from pairweave.transforms.links.product import MIN_POSTERIOR
 from pairweave.transforms.links.soft_links import (
     SOFT_THRESHOLD,
     SoftLinks,
@@ -265,7 +265,7 @@ def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
         _tell_languages(options, second and (name.option, second[1]))
         aligners.append(aligner.load_here(reference, os.cpu_count() or 1))
     if options.rules == "best":
-        least = SOFT_THRESHOLD if options.second_aligner is None else LEAST
+        least = SOFT_THRESHOLD if options.second_aligner is None else MIN_POSTERIOR
         aligners = [each.with_soft_links(least) for each in aligners]
     return tokens, _aligned(aligners, options)
 

@@ -17,7 +17,7 @@ from pairweave.transforms.storage.whole_files import (
     require_plain_name,
 )
 
-FEWEST = 200
+MIN_ELEMENTS = 200
 """Minimum number of elements to learn from; fewer cannot determine about a hundred weights."""
 
 
@@ -29,10 +29,10 @@ def main(*, options: TagsFitProjectionOptions) -> int:
     require_plain_name(options.output, "a file of weights")
     segments = _segments(options)
     elements = sum(len(segment.elements) for segment in segments)
-    if elements < FEWEST:
+    if elements < MIN_ELEMENTS:
         raise ConfigError(
-            f"{options.source_input}: {elements} elements are in both texts, at least {FEWEST} are "
-            "needed to learn weights; give more text with tags"
+            f"{options.source_input}: {elements} elements are in both texts, at least "
+            f"{MIN_ELEMENTS} are needed to learn weights; give more text with tags"
         )
     weights = learn_weights(segments, terminal.say)
     with open_whole(options.output) as out:

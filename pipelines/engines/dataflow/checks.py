@@ -145,7 +145,7 @@ def check_labels(given: Sequence[str]) -> None:
                     "for more"
                 )
     if count > _MAX_LABELS:
-        raise ConfigError(f"--labels: a job has at most {_MAX_LABELS} labels, got {count}")
+        raise ConfigError(f"--labels: expected at most {_MAX_LABELS} labels, got {count}")
 
 
 def _labels(text: str) -> Iterator[tuple[str, str]]:
@@ -158,5 +158,5 @@ def _labels(text: str) -> Iterator[tuple[str, str]]:
         yield from ((str(key), str(value)) for key, value in ast.literal_eval(text).items())
     except (ValueError, SyntaxError, AttributeError) as error:
         raise ConfigError(
-            f"--labels {text}: is not a map such as {{'KEY': 'VALUE'}}; give KEY=VALUE"
+            f"--labels {text}: expected KEY=VALUE, or a map such as {{'KEY': 'VALUE'}}"
         ) from error

@@ -238,6 +238,15 @@ def test_long_sentences_of_equal_lengths_belong_together(words):
     assert min(path.scores) > 0.99
 
 
+@pytest.mark.parametrize("words", [1_300, 1_510, 1_600, 2_500])
+@pytest.mark.parametrize("extra", [140, 180])
+def test_a_sentence_between_long_ones_stays_alone(words, extra):
+    lines = [" ".join(["word"] * count) for count in (*[words] * 4, extra, *[words] * 4)]
+    path = align_by_length(words_of([[*lines[:4], *lines[5:]]], [lines]))
+    pairs = [((row,), (row + (row > 3),)) for row in range(8)]
+    assert list(spans(path)) == [*pairs[:4], ((), (4,)), *pairs[4:]]
+
+
 def test_probabilities_of_kinds_leave_none_over():
     for priors in (bead_weights.FIRST_PRIORS, bead_weights.PRIORS):
         assert sum(priors.values()) == pytest.approx(1, abs=0.02)

@@ -107,3 +107,16 @@ def test_the_demonstration_shows_the_pairs_with_the_most_tags(tmp_path):
     finished_runs.write_run(path)
     rows = demo.richest(path, 3)
     assert [len(row["tags"]) for row in rows] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--runner", "FlinkRunner"), "give --engine flink"),
+        (("--direct_num_workers", "-3"), "--direct_num_workers -3"),
+    ],
+)
+def test_options_of_beam_are_checked_before_anything_is_read(tmp_path, words, said):
+    status, _, errors = runs.run_here("demo", *words, "--output", "o", cwd=tmp_path)
+    assert (status, said in errors) == (2, True)
+    assert not (tmp_path / "o").exists()

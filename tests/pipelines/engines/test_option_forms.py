@@ -89,10 +89,10 @@ def test_good_labels_pass():
         (["1a=x"], f"--labels 1a=x: {LABELS}"),
         (["a=" + "x" * 64], LABELS),
         (['{"Team": "corpora"}'], LABELS),
-        (['{"team"}'], "is not a map such as"),
-        (["{team: corpora}"], "is not a map such as"),
-        (["{"], "is not a map such as"),
-        ([f"a{n}=b" for n in range(65)], "--labels: a job has at most 64 labels, got 65"),
+        (['{"team"}'], "expected KEY=VALUE, or a map such as"),
+        (["{team: corpora}"], "expected KEY=VALUE, or a map such as"),
+        (["{"], "expected KEY=VALUE, or a map such as"),
+        ([f"a{n}=b" for n in range(65)], "--labels: expected at most 64 labels, got 65"),
     ],
 )
 def test_other_labels_are_refused(labels, message):

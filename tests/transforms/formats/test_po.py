@@ -66,6 +66,8 @@ def test_a_plural_message_is_two_pairs_with_the_last_form(tmp_path):
         ("nplurals=6; plural=n==1 ? 0 : 5;", "03"),  # there is no sixth form
         ("nplurals=INTEGER; plural=EXPRESSION;", "03"),
         ("nplurals=2; plural=n/0;", "03"),
+        ("nplurals=2; plural=1-n;", "03"),
+        ("nplurals=2; plural=0-n;", "03"),
         ("nplurals=2", "03"),
     ],
 )

@@ -300,6 +300,10 @@ def test_exact_terms_are_not_inflected_in_a_run(corpus):
             "--glossary: applies only to tags around terms; give --method glossary",
         ),
         (("--glossary_match", "stem"), "--glossary_match: applies only to tags around terms"),
+        (
+            ("--glossary", "terms.tsv", "--glossary_match", "stem"),
+            "--glossary, --glossary_match: apply only to tags around terms",
+        ),
         *(
             (
                 ("--method", "glossary", "--glossary", "terms.tsv", *option),

@@ -11,7 +11,12 @@ from typing import Literal, NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.emissions import LEAST, MAX_STATES, Emission, emissions
+from pairweave.transforms.kernels.hmm.emissions import (
+    MAX_STATES,
+    MIN_PROBABILITY,
+    Emission,
+    emissions,
+)
 from pairweave.transforms.kernels.hmm.hmm import (
     JumpCounts,
     best_path,
@@ -326,7 +331,7 @@ def combine_windows(weighed: np.ndarray, own: np.ndarray, words: int, width: int
             sums[part] += own[word, at]
             made[part] += weighed[word, at]
         nothing = _ONE - ((sums[0] + sums[1]) + (sums[2] + sums[3]))
-        total = ((made[0] + made[1]) + (made[2] + made[3])) + max(nothing, LEAST)
+        total = ((made[0] + made[1]) + (made[2] + made[3])) + max(nothing, MIN_PROBABILITY)
         inverse = _ONE / total
         for at in range(width):
             weighed[word, at] = min(weighed[word, at] * inverse, _ONE)
@@ -351,7 +356,7 @@ def combine_posteriors(own: np.ndarray, odds: np.ndarray, states: int) -> np.nda
     transpose(own, given)
     combined = np.empty_like(odds)
     columns = odds.shape[1]
-    one, floor = spread(_ONE), spread(LEAST)
+    one, floor = spread(_ONE), spread(MIN_PROBABILITY)
     for word in range(0, columns, LANES):
         # Four partial sums, each of every fourth state; those that are left over are in the first.
         a = b = c = d = spread(_ZERO)

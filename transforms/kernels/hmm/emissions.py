@@ -25,7 +25,7 @@ from pairweave.transforms.kernels.vectors import (
 MAX_STATES = 256
 """If a side has more words than this, each word sees a window of this many around the diagonal."""
 
-LEAST = np.float32(1e-30)
+MIN_PROBABILITY = np.float32(1e-30)
 """Keeps every probability above 0."""
 
 MIN_LETTERS = 4
@@ -385,7 +385,7 @@ def translate(
     floor = np.zeros(columns, dtype=np.float32)
     for j in range(words):
         alone[j] = STEM_PRIOR * (UNIGRAM_WEIGHT * unigrams[j])
-        floor[j] = LEAST
+        floor[j] = MIN_PROBABILITY
     for at in range(len(begins) - 1):
         i = begin + at
         first, last = begins[at], begins[at + 1]
@@ -424,18 +424,18 @@ def translate(
                 )
                 if near > _NONE:
                     count_of_stems = counts[at, j]
-                    ahead[at, j] = LEAST + back_off(
+                    ahead[at, j] = MIN_PROBABILITY + back_off(
                         our_weight, count_of_stems, near, shares[j], unigrams[j]
                     )
-                    back[at, j] = LEAST + back_off(
+                    back[at, j] = MIN_PROBABILITY + back_off(
                         weights[j], count_of_stems, near, our_share, unigram[i]
                     )
     # All at once, since the probabilities are far apart in memory.
     given, of_other = ahead.reshape(-1), back.reshape(-1)
     for at in range(begins[len(begins) - 1]):
         place, entry = np.uint64(places[at]), np.uint64(found[at])
-        given[place] = probabilities[entry, np.uint64(0)] + LEAST
-        of_other[place] = probabilities[entry, np.uint64(1)] + LEAST
+        given[place] = probabilities[entry, np.uint64(0)] + MIN_PROBABILITY
+        of_other[place] = probabilities[entry, np.uint64(1)] + MIN_PROBABILITY
 
 
 @numba.njit(nogil=True, cache=True)

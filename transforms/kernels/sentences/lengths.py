@@ -28,8 +28,8 @@ from pairweave.transforms.kernels.sentences.beads import (
 from pairweave.transforms.kernels.uncounted import uncounted
 
 LONGEST = 1_500
-"""Longest sum of lengths in tables, in words. The probability of longer ones is that of all of them
-together times a geometric distribution."""
+"""Sums of lengths from this one on, in words, are in no table. The probability of one of them is
+that of all of them together times that of a geometric distribution."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -82,11 +82,14 @@ class LengthModel(NamedTuple):
     Attributes:
         log_chances: From `chance_lengths` of the target side.
         log_factorials: Logarithms of the factorials of the sums, float64.
-        share: Parameter of the geometric distribution of lengths beyond the tables.
+        log_long: Logarithms of the probabilities of sums of `LONGEST` or more, float64
+            ``[sentences - 1]``.
+        share: Parameter of the geometric distribution of these sums.
     """
 
     log_chances: np.ndarray
     log_factorials: np.ndarray
+    log_long: np.ndarray
     share: float
 
 
@@ -122,8 +125,8 @@ def with_lengths(
         poisson -= model.log_factorials[others]
         return score + poisson - model.log_chances[targets - 1, others]
     poisson -= math.lgamma(others + 1.0)
-    beyond = math.log(model.share) + (others - LONGEST) * math.log1p(-model.share)
-    return score + poisson - (model.log_chances[targets - 1, LONGEST] + beyond)
+    log_chance = model.log_long[targets - 1] + math.log(model.share)
+    return score + poisson - (log_chance + (others - LONGEST) * math.log1p(-model.share))
 
 
 @uncounted

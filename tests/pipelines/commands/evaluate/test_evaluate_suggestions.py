@@ -357,5 +357,5 @@ def test_what_is_no_run_of_suggestions_is_refused(tmp_path):
     )
     assert (status, "a run of augment has no suggestions" in errors) == (2, True)
     status, _, errors = runs.run_here("evaluate", "beads")
-    wanted = "unknown subcommand evaluate 'beads'; see pairweave evaluate --help"
+    wanted = "unknown subcommand evaluate 'beads'; choose from links, aligners, sentences"
     assert (status, wanted in errors) == (2, True)

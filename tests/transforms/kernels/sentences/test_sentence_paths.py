@@ -45,7 +45,7 @@ def length_model(target):
     longest = 2 * max(target)
     chances = lengths.chance_lengths(np.array(target), 2, longest)
     factorials = np.array([math.lgamma(count + 1) for count in range(longest + 1)])
-    return lengths.LengthModel(chances, factorials, 1 / (np.mean(target) + 1))
+    return lengths.LengthModel(chances, factorials, np.zeros(2), 1 / (np.mean(target) + 1))
 
 
 def best_by_length(band, document, model):
