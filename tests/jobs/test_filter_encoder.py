@@ -211,7 +211,7 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
         ),
         (
             (*YISI, "--model", "m", "--fit_pairs", "5"),
-            "--fit_pairs, --model: applies to the statistical",
+            "--fit_pairs, --model: apply to the statistical",
         ),
         ((*YISI, "--neighbours", "3"), "--neighbours: applies to --scorer margin, not to yisi2"),
         (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not to margin"),
