@@ -45,7 +45,7 @@ from pydantic_core import CoreSchema
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import in_order
-from pairweave.transforms.option_values import unknown_choice
+from pairweave.transforms.option_values import describe_form, unknown_choice
 
 Made = TypeVar("Made", bound="Config")
 
@@ -180,9 +180,8 @@ def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
         return f"{name} must be some of {', '.join(_choices(field.annotation))}, got none"
     if problem["type"] == "string_pattern_mismatch":
         return f"{name} must be {field.description}, got {value!r}"
-    if problem["type"] == "form":  # of `option_values.has_form`
-        context = problem["ctx"]
-        return f"{name} must be {context['expected']}, got {value!r}{context['advice']}"
+    if problem["type"] == "form":
+        return f"{name} {describe_form(problem)}"
     if problem["type"] == "value_error":
         return f"{name} {problem['ctx']['error']}, got {value!r}"
     if problem["type"] == "tuple_type":

@@ -29,6 +29,14 @@ class KnownPairOptions(Config):
         json_schema_extra=_SET_AT_NIGHT,
     )
 
+    @property
+    def reads_part_of_table(self) -> bool:
+        """Tell whether this is a run of a night, which reads the corpora with new files alone.
+
+        `refresh` has checked all corpora of the table together.
+        """
+        return self.known_pairs is not None
+
     def known_files(self) -> dict[str, tuple[str, ...]]:
         """Return the given files, by their entries in the plan."""
         given = {name: getattr(self, name) for name in KnownPairOptions.model_fields}

@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import pydantic
 from pydantic_core import PydanticCustomError
@@ -79,3 +80,9 @@ def has_form(
         raise PydanticCustomError("form", "must be {expected}{advice}", context)
 
     return pydantic.AfterValidator(check)
+
+
+def describe_form(problem: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value that has not its form, from Pydantic's error."""
+    context = problem["ctx"]
+    return f"must be {context['expected']}, got {problem['input']!r}{context['advice']}"

@@ -8,6 +8,7 @@ from pydantic import Field
 from pairweave.pipelines.aligners.job_aligner import Chosen, JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.units import CorpusInput, Plan
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ class Given(JobAligner):
                     "JSONL and Parquet"
                 )
         unused = sorted(set(self.own) & options.model_fields_set)
-        # A night may read only some corpora of a table; `refresh` has checked all of them.
-        is_part = getattr(options, "known_pairs", None) is not None
+        is_part = isinstance(options, KnownPairOptions) and options.reads_part_of_table
         if unused and not is_part and not any(corpus.attention for corpus in corpora):
             raise ConfigError(f"--{unused[0]} applies to --attention, which is not given")
         if getattr(options, "translator", None) is not None:

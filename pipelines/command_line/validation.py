@@ -13,6 +13,7 @@ from pairweave.pipelines.options.base import InputOptions, Options
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import GIVES_PAIRS, mark_of
 from pairweave.transforms.option_places import is_list_of_blocks
+from pairweave.transforms.option_values import describe_form
 
 Model = TypeVar("Model", bound=Options)
 
@@ -163,10 +164,9 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
         return (
             f'{place}: read as {str(value).lower()}; put the language in quotes, as in "{example}"'
         )
-    context = problem.get("ctx", {})
     if kind == "form":
-        return f"{place}: must be {context['expected']}, got {value!r}{context['advice']}"
-    own = context.get("error")  # a message of this project, not of Pydantic
+        return f"{place}: {describe_form(problem)}"
+    own = problem.get("ctx", {}).get("error")  # a message of this project, not of Pydantic
     if own and not place:  # of options that do not fit together, which it names
         return str(own)
     text = str(own) if own else _STRUCTURES.get(kind, problem["msg"].lower())

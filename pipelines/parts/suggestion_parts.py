@@ -46,7 +46,7 @@ class PairScorer:
 def _check_limits(options: SuggestOptions, corpora: Sequence[CorpusInput]) -> None:
     """Refuse limits of scores if nothing is scored, unless a table has other corpora too."""
     scored = options.scorer is not None or any(each.score_field for each in corpora)
-    if not scored and options.known_pairs is None:
+    if not scored and not options.reads_part_of_table:
         why = "without --scorer and --reverse_scorer, or --score_field, nothing is scored"
         refuse_given(options, ["max_score", "min_score"], why)
 
