@@ -20,10 +20,13 @@ from pairweave.pipelines.command_line.command_table import (
 )
 from pairweave.pipelines.commands import completion
 from pairweave.pipelines.options import base
+from pairweave.pipelines.process import verbosity
 from pairweave.transforms import rejects, schemas, screen
 from pairweave.transforms.counts import counters, histograms
-from pairweave.transforms.filtering import rules
+from pairweave.transforms.filtering import evidence, filtered, rules
 from pairweave.transforms.formats import registry
+from pairweave.transforms.option_marks import mark_of
+from pairweave.transforms.option_places import is_list_of_blocks
 from pairweave.transforms.output import column_meanings
 
 SCHEMAS = {
@@ -31,8 +34,28 @@ SCHEMAS = {
     "suggest": schemas.SUGGESTIONS,
     "align": schemas.ALIGNED,
     "bitext": schemas.SENTENCES,
+    "filter": filtered.data_of(filtered.SCORED.empty_table(), annotate=False, detects=False).schema,
     "rejects of every job": schemas.REJECTS,
 }
+
+_ORIGIN = pa.schema([schemas.PAIRS.field("file"), schemas.PAIRS.field("line")])
+_YISI = [name for name in evidence.YISI_COLUMNS if name != "lm"]
+_LAYER = f"{evidence.LAYER_COLUMN}NUMBER"
+ADDED = (
+    ("augment", "keep_links", pa.schema([schemas.WORD_LINKS])),
+    ("augment", "inline_tags index", pa.schema([schemas.TAGGED_MARKUP.field("markup")])),
+    ("augment", "keep_origin", _ORIGIN),
+    ("suggest", "keep_origin", _ORIGIN),
+    ("bitext", "document_field", pa.schema([schemas.NAMED_SENTENCES.field("document_id")])),
+    ("filter", "annotate_only", pa.schema({"keep": pa.bool_(), "reason": pa.string()})),
+    ("filter", "detector", pa.schema(dict.fromkeys(filtered.DETECTED, pa.string()))),
+    ("filter", "scorer yisi2", pa.schema(dict.fromkeys(_YISI, pa.float32()))),
+    ("filter", "sweep_layers", pa.schema({_LAYER: pa.float32()})),
+    ("filter", "lm_weight", pa.schema({"lm": pa.float32()})),
+    ("filter", "scorer margin", pa.schema(dict.fromkeys(evidence.MARGIN_COLUMNS, pa.float32()))),
+    ("filter", "plugin_rules", pa.schema({"rule_NAME": pa.float32()})),
+)
+"""Columns that only runs with an option have: the job, the option and its value, the columns."""
 
 
 def write(folder: Path) -> None:
@@ -40,8 +63,8 @@ def write(folder: Path) -> None:
     folder.mkdir(exist_ok=True, parents=True)
     pages = {
         **{
-            f"options_{name.replace(' ', '_')}": options_page(name, *model)
-            for name, model in option_models().items()
+            f"options_{name.replace(' ', '_')}": options_page(name, forms)
+            for name, forms in option_models().items()
         },
         "options": options_index(),
         "columns": columns_page(),
@@ -59,16 +82,19 @@ def write(folder: Path) -> None:
             path.unlink()
 
 
-def option_models() -> dict[str, tuple[type[base.Options], str]]:
-    """Return the option model of every command and subcommand, and what it does, by its words."""
+Forms = tuple[tuple[type[base.Options], str], ...]
+"""The option model of each form of a command, and what the command does in that form."""
+
+
+def option_models() -> dict[str, Forms]:
+    """Return the forms of every command and subcommand, by its words; most have one."""
     functions = completion.functions()
-    models = {}
+    models: dict[str, Forms] = {}
     for name, command in (COMMANDS | SUBCOMMANDS).items():
         if name in JOBS:
-            models[name] = job_options(name), command.about
+            models[name] = ((job_options(name), command.about),)
         elif name in functions:
-            first = functions[name][0]
-            models[name] = first.model(name), first.about(name)
+            models[name] = tuple((each.model(name), each.about(name)) for each in functions[name])
     return models
 
 
@@ -76,24 +102,35 @@ def options_index() -> str:
     """Return the page that lists the pages of options."""
     models = option_models()
     links = {name: f"options_{name.replace(' ', '_')}" for name in models}
-    rows = [(f"[`pairweave {name}`]({links[name]}.md)", models[name][1]) for name in models]
+    rows = [(f"[`pairweave {name}`]({links[name]}.md)", models[name][0][1]) for name in models]
     tree = "\n".join(("```{toctree}", ":hidden:", "", *links.values(), "```"))
-    about = "Of each command, with values, defaults and meanings, as the code declares them."
-    return _page("Options", about, _table(("command", "what it does"), rows), tree)
-
-
-def options_page(name: str, model: type[base.Options], about: str) -> str:
-    """Return the page with the options of one command."""
-    rows = [
-        (f"`--{option}`", _values(field), _default(field), field.description or "")
-        for option, field in model.model_fields.items()
-    ]
-    keys = " Every option is also a key of the YAML file." * (name in JOBS)
-    return _page(
-        f"Options of {name}",
-        f"`pairweave {name}`: {about}.{keys}",
-        _table(("option", "values", "default", "meaning"), rows),
+    about = (
+        "The options of each command, with values, defaults and meanings, as the code declares "
+        "them. Every command also takes these:"
     )
+    common = _table(("option", "meaning"), ((f"`{flag}`", text) for flag, text in verbosity.HELP))
+    return _page("Options", about, common, _table(("command", "what it does"), rows), tree)
+
+
+def options_page(name: str, forms: Forms) -> str:
+    """Return the page with the options of one command."""
+    keys = " Every option is also a key of the YAML file." * (name in JOBS)
+    parts = []
+    for model, about in forms:
+        rows = [
+            (_as_given(option, field), _values(field), _default(field), field.description or "")
+            for option, field in model.model_fields.items()
+        ]
+        parts.append(f"`pairweave {name}`: {about}.{keys}")
+        parts.append(_table(("option", "values", "default", "meaning"), rows))
+    return _page(f"Options of {name}", *parts)
+
+
+def _as_given(option: str, field: FieldInfo) -> str:
+    """Return an option as a user gives it: a key of the YAML file, a flag or a word without one."""
+    if is_list_of_blocks(field):
+        return f"`{option}:`"
+    return f"`--{option}`" if mark_of(field, "at") is None else f"`{option.upper()}`"
 
 
 def _values(field: FieldInfo) -> str:
@@ -156,16 +193,43 @@ def columns_page() -> str:
         f"## {name}\n\n{_table(('column', 'type', 'meaning'), _columns(schema))}"
         for name, schema in SCHEMAS.items()
     ]
-    about = "Columns of the Parquet files of a run, of which every file holds these meanings, too."
-    return _page("Columns", about, *parts)
+    about = (
+        "Columns of the Parquet files of a run. Every file has the meanings, too, in the metadata "
+        "of its columns."
+    )
+    return _page("Columns", about, *parts, "## Columns that options add", _added_columns())
+
+
+def _added_columns() -> str:
+    """Return the table of columns that only runs with some options have, and what it leaves out."""
+    rows = [
+        (job, f"`--{option}`", f"`{field.name}`", f"`{_type(field)}`", _meaning(field.name))
+        for job, option, schema in ADDED
+        for field in schema
+    ]
+    scorers = (
+        f"In rows of `filter`, the columns from `{evidence.HMM_COLUMNS[0]}` to "
+        f"`{evidence.HMM_COLUMNS[-1]}` are those of the default scorer: runs with another "
+        "`--scorer` or with scores of their own lack them. With `--annotate_only`, the "
+        "measurements of a pair that was not scored are null."
+    )
+    return f"{_table(('job', 'option', 'column', 'type', 'meaning'), rows)}\n\n{scorers}"
 
 
 def _columns(schema: pa.Schema) -> Iterator[tuple[str, str, str]]:
     for field in schema:
         null = " or null" if field.nullable else ""
-        kind = re.sub(r" not null|element: ", "", str(field.type))
-        meaning = column_meanings.MEANINGS.get(field.name, "")
-        yield f"`{field.name}`", f"`{kind}`{null}", meaning
+        yield f"`{field.name}`", f"`{_type(field)}`{null}", _meaning(field.name)
+
+
+def _type(field: pa.Field) -> str:
+    """Return the type of a column, without what Arrow writes about its parts."""
+    return re.sub(r" not null|element: ", "", str(field.type))
+
+
+def _meaning(column: str) -> str:
+    """Return the meaning of a column, or of the kind of columns that a name stands for."""
+    return column_meanings.MEANINGS.get(re.sub(r"(?<=_)(NAME|NUMBER)$", "", column), "")
 
 
 def formats_page() -> str:
@@ -194,7 +258,11 @@ def rejects_page() -> str:
         (f"`{reason.value}`", f"`--{limits[reason]}`" if reason in limits else "")
         for reason in (*screen.ScreenReject, *rejects.Reject)
     ]
-    about = "The column `reason` of rejects; the column `detail` has the value that decided."
+    about = (
+        "The column `reason` of rejects; the column `detail` has the value that decided. "
+        "[Troubleshooting](../../troubleshooting.md#reject-reasons) says what each reason means. "
+        "Rules of plugins give `rule_NAME`."
+    )
     return _page("Reject reasons", about, _table(("reason", "limit"), rows))
 
 

@@ -152,7 +152,6 @@ TRANSLATOR = Role(
 SUBWORDS = Role(Use.FILE, "KIND[:MODEL]", parts=behind("sentencepiece"))
 DETECTOR = Role(Use.FILE, "NAME", parts=behind("fasttext"))
 PROGRAM = Role(Use.PROGRAM, "FILE", By.IMAGE)
-OUTPUT = Role(Use.OUTPUT)
 OUTPUT_DIRECTORY = Role(Use.OUTPUT, "DIR")
 OUTPUT_FILE = Role(Use.OUTPUT, "FILE")
 OUTPUT_OR_URL = Role(Use.OUTPUT, "FILE|URL")

@@ -21,9 +21,10 @@ from typing import Annotated, Any, cast, get_args
 import pydantic
 from pydantic import Field
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import flags, parsers
 from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS
 from pairweave.pipelines.options.base import Options
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import Config
 
 BEAM_OPTIONS = "beam_options"
@@ -64,6 +65,9 @@ class CommandFunction:
         Raises:
             ConfigError: The command line is wrong.
         """
+        if self.forms[1:] and {"-h", "--help"} & {*arguments}:
+            terminal.say("\n".join(form.help(name) for form in self.forms))
+            return 0
         flags_given = {word.partition("=")[0] for word in arguments if word.startswith("--")}
         for other in self.forms[1:]:
             fields = other.model(name).model_fields
@@ -80,6 +84,12 @@ class CommandFunction:
     def about(self, name: str) -> str:
         """Return what the command of this name does, in one line."""
         return self._about or (COMMANDS | SUBCOMMANDS)[name].about
+
+    def help(self, name: str) -> str:
+        """Return the help of the command of this name in this form."""
+        parser = parsers.new_parser(self.model(name), f"pairweave {name}", beam=self._beam)
+        parser.description = self.about(name)
+        return parser.format_help()
 
     def model(self, name: str) -> type[Options]:
         """Return the model of the options of a command of this name."""

@@ -119,7 +119,7 @@ COMMANDS = {
     "init": Command("commands.init", "look at files and write the options of a first run"),
     "check": Command(
         "commands.check_command",
-        "say what is wrong with a corpus before it is used, where, and what mends it",
+        "say what is wrong with a corpus, where, and how to mend it",
     ),
     "try": Command(
         "commands.try_command",
@@ -134,7 +134,7 @@ COMMANDS = {
     ),
     "doctor": Command("commands.doctor", "show what this machine has"),
     "completion": Command("commands.completion", "print a script that completes words in a shell"),
-    "cluster": Command("commands.cluster", "start or end a Flink cluster on this machine"),
+    "cluster": Command("commands.cluster", "start, stop or show a Flink cluster on this machine"),
 }
 
 

@@ -54,7 +54,9 @@ def new_parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
     usage = None
     if makes_run:
         # A usage line with every option would fill the screen.
-        usage = f"{prog} [--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
+        words = "".join(f" {_in_usage(model, name)}" for name in _positional(model))
+        options = f"[--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
+        usage = f"{prog}{words} {options}"
     parser = Parser(prog=prog, usage=usage, epilog=epilog, allow_abbrev=False)
     groups: dict[str, argparse._ArgumentGroup] = {}
     if makes_run:
@@ -65,7 +67,7 @@ def new_parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
         if is_list_of_blocks(field) or (makes_run and name == "config"):
             continue
         text = (field.description or "").replace("%", "%%")
-        if mark_of(field, "at") is not None:
+        if name in _positional(model):
             nargs = _shape(field.annotation).get("nargs")
             if nargs is not None and not field.is_required():
                 nargs = "*"
@@ -86,6 +88,18 @@ def new_parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
             groups[title] = parser.add_argument_group(title)
         groups[title].add_argument(f"--{name}", help=text, **shape)
     return parser
+
+
+def _positional(model: type[Options]) -> list[str]:
+    """Return the options whose values are words of the command line without a flag."""
+    return [name for name, field in model.model_fields.items() if mark_of(field, "at") is not None]
+
+
+def _in_usage(model: type[Options], name: str) -> str:
+    """Return such an option as a usage line shows it."""
+    word = name.upper()
+    several = _shape(model.model_fields[name].annotation).get("nargs") is not None
+    return f"{word} [{word} ...]" if several else word
 
 
 def _subcommands(prog: str) -> str:

@@ -17,7 +17,7 @@ def add(parser: argparse.ArgumentParser, model: type[pydantic.BaseModel]) -> Non
         field = model.model_fields.get(action.dest)
         for option, kind in _kinds(action.dest, field) if field is not None else ():
             installed = "; ".join(descriptions(kind)).replace("%", "%%")
-            action.help = f"{action.help}. Installed for {option}: {installed or 'none'}"
+            action.help = f"{action.help}. Plugins for {option}: {installed or 'none'}"
 
 
 def _kinds(name: str, field: FieldInfo) -> Iterator[tuple[str, PluginKind]]:

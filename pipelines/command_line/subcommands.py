@@ -20,7 +20,7 @@ _EVALUATE = """usage: pairweave evaluate KIND ARGUMENTS [--option value ...]
   tags HYPOTHESIS REFERENCE         accuracy, F1 and failures of tags in translations
   judgements --sample RUN --output SHEET
                                     a sheet of tags for people to judge
-  judgements --sheets SHEET ...     what they found, and how far they agree
+  judgements --sheets SHEET ...     what the judges said, and how far they agree
 
 pairweave evaluate KIND --help lists the options of one kind."""
 

@@ -37,7 +37,7 @@ def main(
     only: Annotated[Patterns, "units to train, ARM/SEED (default: all that are not finished)"] = (),
     device: Annotated[
         Device,
-        "cpu, cuda or cuda:N (default: a GPU if there is one)",
+        "cpu, cuda or cuda:N; auto: a GPU if there is one",
     ] = "auto",
     precision: Annotated[
         Literal["auto", "fp32", "bf16"],

@@ -20,7 +20,7 @@ from pairweave.transforms.storage import files
 def main(
     action: Annotated[
         Literal["up", "down", "status"],
-        "start a cluster, end it, or show its processes and free slots",
+        "up starts a cluster, down stops it, status shows its processes and free slots",
     ],
     *,
     directory: Annotated[

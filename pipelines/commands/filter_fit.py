@@ -24,7 +24,9 @@ def main(
         str, FINISHED_RUNS, "a run of filter --annotate_only on the labelled pairs"
     ],
     labels: Annotated[
-        str, FILE, "a label for each line of the run's input: 1, a translation; 0, not"
+        str,
+        FILE,
+        "a label for each line of the run's input: 1 for a translation, 0 for anything else",
     ],
     *,
     output: Annotated[

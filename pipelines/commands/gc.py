@@ -17,7 +17,9 @@ _HOUR = 3600.0
 
 @command(beam=True)
 def main(
-    places: Annotated[tuple[str, ...], DIRECTORY, Field(min_length=1), "directory or URI of a run"],
+    places: Annotated[
+        tuple[str, ...], DIRECTORY, Field(min_length=1), "directories or URIs of runs"
+    ],
     *,
     dry_run: Annotated[bool, "list the files, remove nothing"] = False,
     grace_hours: Annotated[

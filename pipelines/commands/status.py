@@ -24,8 +24,8 @@ def main(
         tuple[str, ...],
         DIRECTORY,
         Field(min_length=1),
-        "directory or URI of a run, or the id of a job on Dataflow, which also needs --project "
-        "and --region",
+        "directories or URIs of runs, or ids of jobs on Dataflow, which also need --project and "
+        "--region",
     ],
     *,
     beam_options: Sequence[str],

@@ -12,6 +12,7 @@ from pairweave.pipelines.options.base import (
     FITTED_MODEL,
     Patterns,
     RowJobOptions,
+    several_corpora,
 )
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
 from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, PLACE, RUN, FirstHelp
@@ -41,7 +42,7 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         f"{INPUT} {PLACE} pair_by split paragraphs model scorer {RUN}",
     )
 
-    corpora: tuple[DocumentCorpus, ...] = ()
+    corpora: tuple[DocumentCorpus, ...] = several_corpora()
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
         math.inf, description="largest ratio of the sides' token counts; inf for none"

@@ -12,6 +12,7 @@ from pairweave.pipelines.options.base import (
     Patterns,
     RowJobOptions,
     TrainedTokenOptions,
+    several_corpora,
 )
 from pairweave.pipelines.options.corpus_options import ScoredCorpus
 from pairweave.pipelines.options.first_help import (
@@ -64,7 +65,7 @@ class FilterJobOptions(
 ):
     """Options of ``filter``."""
 
-    corpora: tuple[ScoredCorpus, ...] = ()
+    corpora: tuple[ScoredCorpus, ...] = several_corpora()
 
     FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
         f"pairweave filter {TWO_FILES} \\\n  {LANGUAGES} --select_words 5000000 --output clean/",

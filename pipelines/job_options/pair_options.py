@@ -16,6 +16,7 @@ from pairweave.pipelines.options.base import (
     RowJobOptions,
     TrainedTokenOptions,
     WordAlignerOptions,
+    several_corpora,
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
 from pairweave.pipelines.options.first_help import (
@@ -60,7 +61,7 @@ class FitOptions(LookOptions, RuleBlockOptions, TrainedTokenOptions, JobOptions,
         f"{INPUT} {PLACE} tokens fit_pairs {RUN}",
     )
 
-    corpora: tuple[PairCorpus, ...] = ()
+    corpora: tuple[PairCorpus, ...] = several_corpora()
     prior: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
@@ -97,7 +98,7 @@ class FinetuneOptions(
         f"source_input target_input {PLACE} objectives layer plan_only",
     )
 
-    corpora: tuple[PairCorpus, ...] = ()
+    corpora: tuple[PairCorpus, ...] = several_corpora()
     model: Annotated[str, HUB_MODEL] = Field(
         min_length=1,
         description="encoder to start from: directory or hub name",
@@ -139,7 +140,7 @@ class AlignOptions(
         f"{INPUT} {PLACE} pharaoh aligner model tokens heuristic {RUN}",
     )
 
-    corpora: tuple[LinkedCorpus, ...] = ()
+    corpora: tuple[LinkedCorpus, ...] = several_corpora()
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
         math.inf, description="largest ratio of the sides' token counts; inf for none"
@@ -178,7 +179,7 @@ class AugmentOptions(
         f"{INPUT} {PLACE} model mix max_tags representation exclude filter keep_links {RUN}",
     )
 
-    corpora: tuple[TaggedCorpus, ...] = ()
+    corpora: tuple[TaggedCorpus, ...] = several_corpora()
     keep_links: bool = Field(
         default=False,
         description="add the column word_links, the linked words of the untagged texts; "

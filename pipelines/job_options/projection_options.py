@@ -10,7 +10,7 @@ from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, FirstHelp
 from pairweave.pipelines.options.text_options import SegmenterOptions
 from pairweave.transforms.links.link_options import Heuristic
-from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES, OUTPUT
+from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES, OUTPUT_FILE
 
 
 class TagLinkOptions(AlignerOptions, SegmenterOptions, AttentionOptions):
@@ -63,7 +63,7 @@ class TagsProjectOptions(TagLinkOptions):
     target_input: Annotated[str, CORPUS_FILES] = Field(
         min_length=1, description="its translation without tags, line by line"
     )
-    output: Annotated[str, OUTPUT] = Field(
+    output: Annotated[str, OUTPUT_FILE] = Field(
         min_length=1, description="file for the translation with the tags [.gz .zst .xz .bz2]"
     )
     rules: Literal["best", "paper"] = Field(
@@ -76,7 +76,7 @@ class TagsProjectOptions(TagLinkOptions):
     projection_weights: Annotated[str | None, FILE] = Field(
         None, description="weights of the evidence for best, from tags fit_projection"
     )
-    confidence: Annotated[str | None, OUTPUT] = Field(
+    confidence: Annotated[str | None, OUTPUT_FILE] = Field(
         None,
         description="file for how sure each tag's place is, JSON lines, one for each line of text "
         "[.gz .zst .xz .bz2]",
@@ -93,7 +93,9 @@ class TagsFitProjectionOptions(TagLinkOptions):
     target_input: Annotated[str, CORPUS_FILES] = Field(
         min_length=1, description="its translation with the same tags, line by line"
     )
-    output: Annotated[str, OUTPUT] = Field(min_length=1, description="file of the weights, JSON")
+    output: Annotated[str, OUTPUT_FILE] = Field(
+        min_length=1, description="file of the weights, JSON"
+    )
 
 
 TagOptions = TagsProjectOptions | TagsFitProjectionOptions

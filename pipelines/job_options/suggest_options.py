@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import IN_NAME, CompareUnit, HeadName
 from pairweave.pipelines.aligners.aligner_options import TranslationAlignerOptions
-from pairweave.pipelines.options.base import Patterns, RowJobOptions
+from pairweave.pipelines.options.base import Patterns, RowJobOptions, several_corpora
 from pairweave.pipelines.options.corpus_options import TranslatedCorpus
 from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, RUN, TWO_FILES, FirstHelp
 from pairweave.pipelines.options.text_options import (
@@ -66,7 +66,7 @@ class SuggestOptions(
         f"fit_lengths {RUN}",
     )
 
-    corpora: tuple[TranslatedCorpus, ...] = ()
+    corpora: tuple[TranslatedCorpus, ...] = several_corpora()
     fit_lengths: Annotated[Patterns, FILES_OF_LAUNCHER] = Field(
         (),
         description="golden set to imitate and compare with: its .mask, .tgt and optional .src "

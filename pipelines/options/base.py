@@ -7,7 +7,7 @@ configurations of its steps from it; no step reads flags or the environment.
 import os
 import unicodedata
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import pydantic
 from pydantic import Field
@@ -141,6 +141,11 @@ class Corpus(Options):
     )
 
 
+def several_corpora() -> Any:  # noqa: ANN401 - as of `Field`
+    """Return the field of a job's corpora, whose class differs between jobs."""
+    return Field((), description="several corpora (YAML only): a list of maps of input options")
+
+
 class InputOptions(FileLimitOptions, Corpus):
     """Reading."""
 
@@ -150,9 +155,7 @@ class InputOptions(FileLimitOptions, Corpus):
         description="lines of plain text read as one unit of work",
         json_schema_extra={**OF_ONE_RUN, **UNLISTED},
     )
-    corpora: tuple[Corpus, ...] = Field(
-        (), description="several corpora (YAML only): a list of maps with the input options"
-    )
+    corpora: tuple[Corpus, ...] = several_corpora()
 
     @classmethod
     def corpus_kind(cls) -> type[Corpus]:
@@ -347,14 +350,14 @@ class GraphOptions(PlannedOptions):
     memory: Size | None = Field(
         None,
         description="local: memory that the run may use, such as 2GiB (default the container's "
-        "limit, or the machine's); fewer workers run where it is short, and the output stays the "
-        "same",
+        "limit, or the machine's); if it is too little for all workers, fewer run, with the same "
+        "output",
         json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
     attempts: int = Field(
         2,
         ge=1,
-        description="number of attempts; a failed attempt is resumed by the next",
+        description="number of attempts; each continues where the one before failed",
         json_schema_extra={**UNPLANNED, **OF_COMMAND, **UNLISTED},
     )
     standstill_minutes: float | None = Field(
@@ -368,8 +371,9 @@ class GraphOptions(PlannedOptions):
     max_set_aside: int = Field(
         3,
         ge=0,
-        description="shards that may fail on every attempt, and once more alone, and are left for "
-        "a later run while all others are finished; 0: the last attempt is the end",
+        description="how many shards may be set aside, that is, fail on every attempt and once "
+        "more alone; all others are finished, and a later run makes these. 0: none, the run fails "
+        "with its last attempt",
         json_schema_extra={**UNPLANNED, **UNLISTED},
     )
 

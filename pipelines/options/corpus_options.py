@@ -4,7 +4,7 @@ A job's options inherit one of these corpora for a single corpus, and narrow ``c
 same class for a list of them::
 
     class AlignOptions(..., JobOptions, LinkedCorpus):
-        corpora: tuple[LinkedCorpus, ...] = ()
+        corpora: tuple[LinkedCorpus, ...] = several_corpora()
 """
 
 from typing import Annotated, Literal
@@ -161,7 +161,7 @@ class LinkedCorpus(PairCorpus):
     links: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="aligner given: Pharaoh links (i-j) between the tokens set by --tokens of the "
-        "two texts that are aligned, one line per line of source_input [.gz .zst .xz .bz2]",
+        "two texts that are aligned, one line per line of --source_input [.gz .zst .xz .bz2]",
         json_schema_extra=UNLISTED,
     )
     forward_links: Annotated[Patterns, CORPUS_FILES] = Field(

@@ -13,14 +13,14 @@ class RefreshOptions(FileOfJobs, EngineOptions, OutputOptions, Options):
     """Bringing tables up to date; FILE.yaml has the key job, its options, corpora and gates."""
 
     plan_only: bool = Field(
-        default=False, description="print what tonight would do, run nothing, write nothing"
+        default=False, description="print what this night would do, run nothing, write nothing"
     )
     launches: Annotated[str | None, OUTPUT_FILE] = Field(
         None,
         min_length=1,
-        description="run no job, and write those that tonight needs as JSON to this file (job, "
-        "config, output), for a scheduler that starts them, such as by a Flex Template; once they "
-        "are done, the same command with --prepared_only instead commits the night",
+        description="run no job, and write those that this night needs as JSON to this file (job, "
+        "config, output), for a scheduler that starts them, for example by a Flex Template; once "
+        "they are done, the same command with --prepared_only in its place commits the night",
     )
     prepared_only: bool = Field(
         default=False,
@@ -48,18 +48,18 @@ class RefreshOptions(FileOfJobs, EngineOptions, OutputOptions, Options):
     tombstones_of: Annotated[str | None, TABLE] = Field(
         None,
         min_length=1,
-        description="table whose takedowns also apply to this one, which is made tonight: what was "
-        "taken down there does not come back here",
+        description="table whose takedowns also apply to this one, which this night creates: what "
+        "was taken down there does not come back here",
     )
     migrate: bool = Field(
         default=False,
-        description="make all rows anew with the changed configuration, model or release, and "
+        description="make all rows again with the changed configuration, model or release, and "
         "replace the old rows in one version",
     )
     refit: bool = Field(
         default=False,
-        description="fit the table's own models anew to all that it holds now, and make all rows "
-        "anew with them, in one version; the key refit_growth of the file does so by itself",
+        description="fit the table's own models again on all that it holds now, and make all rows "
+        "again with them, in one version; the key refit_growth of the file does so automatically",
     )
     accept: Annotated[Label | None, Metavar("REASON")] = Field(
         None,

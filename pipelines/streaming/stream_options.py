@@ -18,8 +18,8 @@ class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamConfig, Option
     runs: Annotated[tuple[str, ...], FINISHED_RUNS] = Field(
         min_length=1,
         description="directories or URIs of finished runs of align, or of augment with "
-        "--keep_links; options of tags that are not given are those of each run, and the seed "
-        "that of the first",
+        "--keep_links. Options of tags that are not given have the values of each run, and the "
+        "seed is that of the first",
         json_schema_extra={"at": 0},
     )
     tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
@@ -54,4 +54,6 @@ class StreamCommandOptions(StreamedTagOptions):
         "0",
         description="where to begin, EPOCH or EPOCH:WINDOW from 0, as shown on standard error",
     )
-    skip: int = Field(0, ge=0, description="rows to leave out from there, already used")
+    skip: int = Field(
+        0, ge=0, description="number of rows to skip from there, since they were used already"
+    )

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from pairweave.pipelines import cli
+from pairweave.transforms import option_places
 from pairweave.transforms.counts import counters, histograms
 from pairweave.transforms.output import column_meanings
 from tests.docs import pages
@@ -29,13 +30,52 @@ def test_every_command_and_option_has_a_line(reference):
     actual = reference.option_models()
     assert cli.COMMANDS.keys() == {words.split()[0] for words in actual}
     assert {f"refresh {word}" for word in ("status", "takedown", "vacuum")} <= actual.keys()
-    for words, (model, about) in actual.items():
-        page = reference.options_page(words, model, about)
-        rows = [line for line in page.splitlines() if line.startswith("| `--")]
-        assert len(rows) == len(model.model_fields), words
+    for words, forms in actual.items():
+        page = reference.options_page(words, forms)
+        rows = [line for line in page.splitlines() if line.startswith("| `")]
+        assert len(rows) == sum(len(model.model_fields) for model, _ in forms), words
     assert "| `--max_tags` | whole number, at least 1, at most" in reference.options_page(
-        "augment", *actual["augment"]
+        "augment", actual["augment"]
     )
+
+
+def test_words_without_an_option_are_in_capitals(reference):
+    page = reference.options_page("gc", reference.option_models()["gc"])
+    assert "| `PLACES` | text, one or more | required |" in page
+    assert "`--places`" not in page
+
+
+def test_both_forms_of_a_command_are_on_its_page(reference):
+    forms = reference.option_models()["evaluate suggestions"]
+    page = reference.options_page("evaluate suggestions", forms)
+    assert "| `HYPOTHESIS` |" in page
+    assert "| `--golden` |" in page
+
+
+def options_of(reference):
+    """Yield each option of each command: its words, its name and its field."""
+    for words, forms in reference.option_models().items():
+        for model, _ in forms:
+            for option, field in model.model_fields.items():
+                yield words, option, field
+
+
+def test_every_option_has_a_meaning_and_says_its_default_once(reference):
+    for words, option, field in options_of(reference):
+        about = field.description
+        assert about, f"{words} {option}"
+        assert not about.endswith("."), f"{words} {option}"
+        if reference._default(field) not in ("", "required", "`false`"):
+            assert "(default" not in about, f"{words} {option}"
+
+
+def test_the_value_of_an_option_that_names_a_place_is_not_called_text(reference):
+    of_text = [
+        f"{words} {option}"
+        for words, option, field in options_of(reference)
+        if option_places.role_of(field) and option_places.metavar_of(field) == "TEXT"
+    ]
+    assert of_text == []
 
 
 def test_the_examples_in_its_docstrings_hold(reference):
@@ -51,6 +91,14 @@ def test_columns_have_their_meanings(reference):
     for schema in reference.SCHEMAS.values():
         for field in schema:
             assert column_meanings.MEANINGS[field.name].split("|")[0] in page
+    of_kinds = {"yisi2_layer_": "yisi2_layer_NUMBER", "rule_": "rule_NAME"}
+    named = {of_kinds.get(name, name) for name in column_meanings.MEANINGS}
+    assert {name for name in named if f"| `{name}` | " not in page} == set()
+
+
+def test_columns_are_added_by_options_of_the_job(reference):
+    for job, option, _ in reference.ADDED:
+        assert option.split()[0] in reference.job_options(job).model_fields
 
 
 def test_every_counter_and_histogram_is_described(reference):

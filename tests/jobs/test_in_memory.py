@@ -622,7 +622,7 @@ def test_the_help_of_evaluate_has_the_options_of_every_kind_and_names_the_kinds(
     said = pairweave.evaluate.__doc__
     assert "--" not in said
     assert "    one_based: (links) the gold counts words from 1" in said
-    assert "    resamples: (suggestions, tags) of the bootstrap" in said
+    assert "    resamples: (suggestions, tags) number of samples of the bootstrap" in said
     assert "    target_lang: (suggestions) language of the suggestions; " in said
     assert "; (tags) BCP 47 tag of the outputs" in said
 

@@ -276,7 +276,7 @@ def test_help_of_all_options_lists_the_other_kinds(capsys, monkeypatch, command,
     monkeypatch.setenv("COLUMNS", "2000")
     with pytest.raises(SystemExit):
         runs.cli.main([command, "--help", "all"])
-    assert f"Installed for {shown}" in " ".join(capsys.readouterr().out.split())
+    assert f"Plugins for {shown}" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.usefixtures("installed")
@@ -419,7 +419,7 @@ def test_help_of_all_options_lists_the_rules(capsys, monkeypatch, job):
         runs.cli.main([job, "--help", "all"])
     shown = " ".join(capsys.readouterr().out.split())
     assert (
-        "Installed for plugin_rules: shouting (of pairweave-example-plugin 1.0): difference "
+        "Plugins for plugin_rules: shouting (of pairweave-example-plugin 1.0): difference "
         "between the sides' shares of capital letters; maximum, default 0.5"
     ) in shown
 

@@ -22,7 +22,8 @@ from pairweave.transforms.filtering.rule_options import DuplicateConfig
 from pairweave.transforms.filtering.rules import COLUMNS, Judged
 from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
 
-_DETECTED = ("source_detected", "target_detected")
+DETECTED = ("source_detected", "target_detected")
+"""Columns of a language detector."""
 
 
 def scored_schema(evidence: Sequence[str]) -> pa.Schema:
@@ -147,7 +148,7 @@ def _rows(
         "hits": hits,
         "reason": [None if place < 0 else str(reasons[place]) for place in first.tolist()],
         "detail": [details.get(row) for row in range(pairs.num_rows)],
-        **{name: judged.detected.get(name) for name in _DETECTED},
+        **{name: judged.detected.get(name) for name in DETECTED},
     }
     arrays = [
         pa.nulls(pairs.num_rows, field.type)
@@ -260,7 +261,7 @@ def data_of(rows: pa.Table, *, annotate: bool, detects: bool) -> pa.Table:
     rows = rows.append_column(pa.field("keep", pa.bool_(), nullable=False), open_rows)
     names = [name for name in _ORDER if annotate or name not in ("keep", "reason")]
     names += [*COLUMNS, *evidence_names(rows.column_names), "target_words"]
-    rows = rows.select([*names, *(_DETECTED if detects else ()), *_PLACE])
+    rows = rows.select([*names, *(DETECTED if detects else ()), *_PLACE])
     if annotate:
         return rows.cast(pa.schema([_annotated(field) for field in rows.schema]))
     return rows.filter(open_rows).cast(pa.schema([_kept(field) for field in rows.schema]))

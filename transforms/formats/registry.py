@@ -38,7 +38,7 @@ class FormatOptions(Config):
     """Options of single formats: how CSV is divided into fields, which PO and XLIFF is read."""
 
     csv_delimiter: Literal["comma", "semicolon", "tab"] = Field(
-        "comma", description="what separates the fields of CSV: comma, semicolon, tab"
+        "comma", description="what separates the fields of CSV"
     )
     po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
         (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"

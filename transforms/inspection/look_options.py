@@ -13,9 +13,10 @@ class LookOptions(Config):
 
     check: Literal["sample", "all", "none"] = Field(
         "sample",
-        description="what is looked at before the work for stretches of lines that are not "
-        "translations, tags read as text, wrong languages and so on: blocks of lines chosen by "
-        "hash (32,768 pairs or a sixteenth of the input, at most 250,000), every line, or none",
+        description="how much of the input the job looks at before it starts, for stretches of "
+        "lines that are not translations, tags read as text, wrong languages and so on: sample, "
+        "blocks of lines chosen by hash (32,768 pairs or a sixteenth of the input, at most "
+        "250,000); all, every line; none, no line",
         json_schema_extra={**UNPLANNED, **in_short("look at a sample of the input first, or not")},
     )
     misaligned: Literal["keep", "reject"] = Field(

@@ -11,10 +11,10 @@ class StreamConfig(Config):
     seed: Seed = 1
     epochs: int = Field(1, ge=1, description="number of epochs; each has tags of its own")
     shuffle: bool = Field(
-        default=True, description="rows in random order, another one in every epoch"
+        default=True, description="rows in random order, a different one in every epoch"
     )
     window: int = Field(
-        16_384, ge=1, description="pairs that are in memory with all their rows and mixed at once"
+        16_384, ge=1, description="number of pairs whose rows are in memory and mixed together"
     )
     weights: tuple[float, ...] = Field(
         (), description="weight of each run in the mix (default its number of pairs)"
@@ -28,6 +28,6 @@ class StreamConfig(Config):
     cache_mib: int = Field(
         1024,
         ge=0,
-        description="MiB of pairs that stay in memory, ready for the next epoch; one shard of each "
-        "run always does",
+        description="MiB of pairs to keep in memory for the next epoch; one shard of each run is "
+        "always kept",
     )

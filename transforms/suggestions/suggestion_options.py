@@ -118,7 +118,7 @@ class AlignedConfig(Config):
     )
     deletions: bool = Field(
         default=False,
-        description="alignment: mask words without counterpart, with an empty suggestion",
+        description="alignment: mask words without a counterpart, with an empty suggestion",
     )
 
 

@@ -71,15 +71,17 @@ class EvaluateAlignersOptions(Options):
         description="the gold set, 'source ||| target' on each line, words separated by spaces",
     )
     source_input: Annotated[str | None, CORPUS_FILES] = Field(
-        None, description="or its source side, words separated by spaces"
+        None, description="instead of --pairs: the source side, words separated by spaces"
     )
     target_input: Annotated[str | None, CORPUS_FILES] = Field(
-        None, description="and its target side"
+        None, description="with --source_input: the target side"
     )
     train_source_input: Annotated[Patterns, FILES] = Field(
         (), description="more text to learn from, the source side, for aligners that learn"
     )
-    train_target_input: Annotated[Patterns, FILES] = Field((), description="and the target side")
+    train_target_input: Annotated[Patterns, FILES] = Field(
+        (), description="the target side of that text"
+    )
     train_tokens: Literal["words", "whitespace"] = Field("words", description="tokens of that text")
     source_lang: Language = Field("und", description="BCP 47 tag of the source language")
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")

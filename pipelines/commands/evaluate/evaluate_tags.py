@@ -26,7 +26,7 @@ from pairweave.transforms.metrics.tags.translation_judgement import (
     write_translations,
 )
 from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
-from pairweave.transforms.option_places import FILE, FILES, FINISHED_RUNS, OUTPUT
+from pairweave.transforms.option_places import FILE, FILES, FINISHED_RUNS, OUTPUT_FILE
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage.whole_files import write_packed
 from pairweave.transforms.text.iso_languages import primary_tag
@@ -62,7 +62,7 @@ def main(
         "those between them as well",
     ] = "merged",
     tag_shift: Annotated[bool, "measure again with all tags moved one word to the left"] = False,
-    lines: Annotated[str | None, OUTPUT, "file for the scores of each line, as JSONL"] = None,
+    lines: Annotated[str | None, OUTPUT_FILE, "file for the scores of each line, as JSONL"] = None,
 ) -> int:
     """Measure outputs with tags from the command line."""
     texts = read_texts(hypothesis, reference, source)
@@ -119,7 +119,7 @@ def judgements(
         int, Field(ge=1), "pairs to draw; of translations, lines on each side of the split"
     ] = 200,
     seed: PairSeed = 1,
-    output: Annotated[str | None, OUTPUT, "file of the sheet, tab-separated"] = None,
+    output: Annotated[str | None, OUTPUT_FILE, "file of the sheet, tab-separated"] = None,
     sheets: Annotated[
         Patterns,
         FILES,

@@ -18,7 +18,7 @@ from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
 from pairweave.transforms.markup.markup import SyntaxName
-from pairweave.transforms.option_places import FILES, FINISHED_RUNS, OUTPUT
+from pairweave.transforms.option_places import FILES, FINISHED_RUNS, OUTPUT_DIRECTORY
 from pairweave.transforms.output.finished_run import FinishedRun, run_of
 from pairweave.transforms.suggestions.golden_export import GoldenSet
 from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
@@ -51,7 +51,7 @@ class ExportOptions(Options):
         "tmx (1.4b), xliff (1.2), xliff2 (2.1), po, lxm (JSON, one file per side), "
         "html (JSON lines of HTML fragments)"
     )
-    output: Annotated[str, OUTPUT] = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         min_length=1, description="directory of the files, outside any run"
     )
     rows: Literal["tagged", "plain", "all"] | None = Field(
@@ -103,11 +103,13 @@ class ExportOptions(Options):
     instruction: str | None = Field(
         None,
         min_length=1,
-        description="chat: the user's message, with {source} and, of suggest, {masked} where these "
-        "texts go; also {source_lang}, {target_lang}, {corpus}, and {hint} of suggest",
+        description="chat: the user's message; {source} and, for suggest, {masked} stand for these "
+        "texts, and so do {source_lang}, {target_lang}, {corpus} and, for suggest, {hint}",
     )
     system: str | None = Field(
-        None, min_length=1, description="chat: the system's message, which may have such names too"
+        None,
+        min_length=1,
+        description="chat: the system's message, which may contain the same names",
     )
     inline_syntax: SyntaxName | None = Field(
         None,

@@ -37,14 +37,16 @@ def _table_command(run: Callable[..., int]) -> CommandFunction:
     return command(beam=True)(checked)
 
 
-_Table = Annotated[str, TABLE, Field(description="the table: --output of refresh")]
+_Table = Annotated[
+    str, TABLE, Field(description="directory or URI of the tables, the --output of refresh")
+]
 
 
 @_table_command
 def status(
     table: _Table,
     *,
-    format: Annotated[Literal["text", "json"], "how to print it"] = "text",
+    format: Annotated[Literal["text", "json"], "form of the output"] = "text",
 ) -> int:
     """Print what a table holds."""
     record = log_seals.last_night(table)
@@ -76,7 +78,7 @@ def history(
     table: _Table,
     *,
     last: Annotated[int, Field(ge=1), "number of nights"] = 20,
-    format: Annotated[Literal["text", "json"], "how to print them"] = "text",
+    format: Annotated[Literal["text", "json"], "form of the output"] = "text",
 ) -> int:
     """Print the nights of a table, the last one last."""
     back = records.back_from(table, records.existing(table))
@@ -123,8 +125,8 @@ def vacuum_table(
     retention: Annotated[
         float,
         Field(ge=0),
-        "hours for which files that no current version has are kept, so that older versions stay "
-        "readable; 0 deletes all of them",
+        "hours for which files are kept that the current version no longer needs, so that older "
+        "versions stay readable; 0 deletes all of them",
     ] = 168.0,
     dry: Annotated[bool, "name the files, delete nothing"] = False,
 ) -> int:
@@ -177,7 +179,8 @@ def export_table(
     weights: Annotated[
         Patterns,
         Metavar("CORPUS=X"),
-        "weight of a corpus, as news=2; 1 for those that are not named, 0 for none",
+        "weight of a corpus, such as news=2; corpora that are not named have the weight 1, and 0 "
+        "leaves a corpus out",
     ] = (),
     temperature: Annotated[
         float,
@@ -186,15 +189,15 @@ def export_table(
         "keeps their sizes, a higher one evens them out",
     ] = 1.0,
     seed: Annotated[Seed, "seed of the draws"] = 1,
-    shard_rows: Annotated[int, Field(ge=1), "rows of a shard, about"] = 131_072,
+    shard_rows: Annotated[int, Field(ge=1), "approximate number of rows in a shard"] = 131_072,
     night: Annotated[
         int | None, Field(ge=1), "night whose version is read (default: the last)"
     ] = None,
     since: Annotated[
         int | None,
         Field(ge=1),
-        "only the rows that came after this night, for a trainer that has those before, and the "
-        "file removed.txt: ids of pairs that it must forget",
+        "only the rows that were added after this night, for a trainer that has the earlier ones; "
+        "removed.txt has the ids of pairs that were removed since",
     ] = None,
 ) -> int:
     """Write a version of a table as shards."""

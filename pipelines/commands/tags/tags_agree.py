@@ -12,7 +12,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.agreeing_tags import common_tags, tags_agree
 from pairweave.transforms.markup.markup import SyntaxName, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
-from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
+from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.storage.whole_files import open_whole, require_apart
@@ -31,7 +31,10 @@ def main(
         "tagged text, a file per language, the same sentences line by line [.gz .zst .xz .bz2]",
     ],
     output: Annotated[
-        str, OUTPUT, Field(min_length=1), "directory of the kept lines, in files of the same names"
+        str,
+        OUTPUT_DIRECTORY,
+        Field(min_length=1),
+        "directory of the kept lines, in files of the same names",
     ],
     syntax: Annotated[SyntaxName, "syntax of tags in the text"] = "xliff",
     differing: Annotated[

@@ -8,7 +8,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.tag_options import CodingOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import CORPUS_FILES, FILE, OUTPUT
+from pairweave.transforms.option_places import CORPUS_FILES, FILE, OUTPUT_FILE
 from pairweave.transforms.symbols.tag_files import decode_files
 
 
@@ -26,7 +26,7 @@ def main(
         "text with symbols, one per line [.gz .zst .xz .bz2]",
     ],
     output: Annotated[
-        str, OUTPUT, Field(min_length=1), "file of the text with real tags [.gz .zst .xz .bz2]"
+        str, OUTPUT_FILE, Field(min_length=1), "file of the text with real tags [.gz .zst .xz .bz2]"
     ],
     table: Annotated[
         str | None, FILE, "the table that tags encode wrote; it also records how tags were encoded"

@@ -8,7 +8,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.tag_options import CodingOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
-from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
+from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_FILE
 from pairweave.transforms.symbols.tag_files import EncodeFiles, encode_files
 
 
@@ -20,19 +20,21 @@ def main(
         str, CORPUS_FILES, Field(min_length=1), "tagged text, one per line [.gz .zst .xz .bz2]"
     ],
     output: Annotated[
-        str, OUTPUT, Field(min_length=1), "file of the text with symbols [.gz .zst .xz .bz2]"
+        str, OUTPUT_FILE, Field(min_length=1), "file of the text with symbols [.gz .zst .xz .bz2]"
     ],
     table: Annotated[
         str,
-        OUTPUT,
+        OUTPUT_FILE,
         Field(min_length=1),
         "file of the tags behind the symbols, JSON lines [.gz .zst .xz .bz2]",
     ],
     target_input: Annotated[
         str | None, CORPUS_FILES, "its tagged translation: matching tags get the same number"
     ] = None,
-    target_output: Annotated[str | None, OUTPUT, "file of the translation with symbols"] = None,
-    target_table: Annotated[str | None, OUTPUT, "file of the translation's table"] = None,
+    target_output: Annotated[
+        str | None, OUTPUT_FILE, "file of the translation with symbols"
+    ] = None,
+    target_table: Annotated[str | None, OUTPUT_FILE, "file of the translation's table"] = None,
     max_tags: Annotated[
         int | None,
         Field(ge=1, le=10_000),

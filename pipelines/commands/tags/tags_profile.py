@@ -10,7 +10,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import SyntaxName, find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
-from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
+from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_FILE
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.whole_files import require_plain_name
@@ -27,7 +27,7 @@ def main(
     ] = None,
     syntax: Annotated[SyntaxName, "syntax of tags in the text"] = "xliff",
     source_lang: Annotated[Language | None, "BCP 47 tag of the input"] = None,
-    output: Annotated[str, OUTPUT, Field(min_length=1), "file of the profile, JSON"],
+    output: Annotated[str, OUTPUT_FILE, Field(min_length=1), "file of the profile, JSON"],
 ) -> int:
     """Run the command from its command line."""
     require_plain_name(output, "a tag profile")

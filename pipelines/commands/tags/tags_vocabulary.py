@@ -11,7 +11,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.tag_options import SymbolOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import DIRECTORY, FILE, FILES, OUTPUT
+from pairweave.transforms.option_places import DIRECTORY, FILE, FILES, OUTPUT_DIRECTORY, OUTPUT_FILE
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_lines
 from pairweave.transforms.storage.whole_files import write_packed
@@ -25,10 +25,10 @@ class TagsVocabularyOptions(SymbolOptions):
     max_tags: int = Field(
         SELF_TRANSLATED, ge=1, le=10_000, description="number of tags to list symbols for"
     )
-    output: Annotated[str | None, OUTPUT] = Field(
+    output: Annotated[str | None, OUTPUT_FILE] = Field(
         None, description="file for the symbols, one per line"
     )
-    self_translations: Annotated[str | None, OUTPUT] = Field(
+    self_translations: Annotated[str | None, OUTPUT_FILE] = Field(
         None, description="file for training rows (TSV) whose two sides are the same symbol"
     )
     sentencepiece: Annotated[str | None, FILE] = Field(
@@ -49,13 +49,13 @@ class TagsVocabularyOptions(SymbolOptions):
         le=1_000_000,
         description="number of pieces of the trained model, without symbols",
     )
-    output_model: Annotated[str | None, OUTPUT] = Field(
+    output_model: Annotated[str | None, OUTPUT_FILE] = Field(
         None, description="file for the extended or the trained model"
     )
     tokenizer: Annotated[str | None, DIRECTORY] = Field(
         None, description="directory of a Hugging Face tokenizer to extend"
     )
-    output_tokenizer: Annotated[str | None, OUTPUT] = Field(
+    output_tokenizer: Annotated[str | None, OUTPUT_DIRECTORY] = Field(
         None, description="directory for the extended tokenizer"
     )
 

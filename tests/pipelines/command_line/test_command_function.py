@@ -73,3 +73,31 @@ def test_help_has_each_parameter(capsys):
     assert "try parameters" in out
     for text in ("a word", "--pairs", "--most", "the least", "default 6"):
         assert text in out
+
+
+@command("the other form")
+def other(*, pattern: Annotated[str, "a pattern"]) -> int:
+    return len(pattern)
+
+
+@command("the first form", other_form=other)
+def first(places: Annotated[tuple[str, ...], Field(min_length=1), "words"]) -> int:
+    return len(places)
+
+
+def test_help_of_a_command_with_two_forms_has_the_options_of_both(capsys):
+    assert first("gc", ["--help"]) == 0
+    out = capsys.readouterr().out
+    for text in ("the first form", "PLACES [PLACES ...]", "the other form", "--pattern"):
+        assert text in out
+
+
+@command("run places", beam=True)
+def with_beam(places: Annotated[tuple[str, ...], Field(min_length=1), "words"]) -> int:
+    return len(places)
+
+
+def test_the_usage_of_a_command_with_options_of_beam_has_its_words(capsys):
+    with pytest.raises(SystemExit):
+        with_beam("gc", ["--help"])
+    assert "usage: pairweave gc PLACES [PLACES ...] [--config" in capsys.readouterr().out
