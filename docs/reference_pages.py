@@ -254,16 +254,34 @@ def formats_page() -> str:
 def rejects_page() -> str:
     """Return the page with the reasons for which pairs are rejected."""
     limits = {rule.reason: rule.option for rule in rules.RULES}
+    meanings = _meanings_of_reasons()
     rows = [
-        (f"`{reason.value}`", f"`--{limits[reason]}`" if reason in limits else "")
+        (
+            f"`{reason.value}`",
+            f"`--{limits[reason]}`" if reason in limits else "",
+            meanings[reason.value],
+        )
         for reason in (*screen.ScreenReject, *rejects.Reject)
     ]
     about = (
-        "The column `reason` of rejects; the column `detail` has the value that decided. "
-        "[Troubleshooting](../../troubleshooting.md#reject-reasons) says what each reason means. "
-        "Rules of plugins give `rule_NAME`."
+        "The column `reason` of rejects, step by step; the column `detail` has the value that "
+        "decided. The meanings are those of "
+        "[troubleshooting](../../troubleshooting.md#reject-reasons). Rules of plugins give "
+        "`rule_NAME`."
     )
-    return _page("Reject reasons", about, _table(("reason", "limit"), rows))
+    table = _table(("reason", "limit of a rule of filter", "the pair"), rows)
+    return _page("Reject reasons", about, table)
+
+
+def _meanings_of_reasons() -> dict[str, str]:
+    """Return the meaning of each reject reason, as the table of troubleshooting has it."""
+    text = (Path(__file__).parent / "troubleshooting.md").read_text(encoding="utf-8")
+    table = text.partition("\n## Reject reasons\n")[2]
+    return {
+        reason: re.sub(r"\]\((?=\w)", "](../../", meaning)
+        for names, meaning in re.findall(r"^\| (`[^|]+) \| (.+) \|$", table, re.MULTILINE)
+        for reason in re.findall(r"`(\w+)`", names)
+    }
 
 
 def counters_page() -> str:
