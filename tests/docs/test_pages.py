@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.transforms import rejects, screen
+from pairweave.pipelines.command_line import command_table
+from pairweave.pipelines.commands import completion
+from pairweave.pipelines.refresh.gates import Gates
+from pairweave.transforms import findings, rejects, screen
+from pairweave.transforms.filtering import rules
 from pairweave.transforms.formats import registry
 from tests.docs import pages
 
@@ -78,3 +82,69 @@ def test_the_lists_of_commands_are_whole():
     text = (pages.ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`pairweave (\w+)", text))
     assert cli.COMMANDS.keys() <= named
+
+
+def rows_of(page, heading):
+    """Return the first two cells of each row of the tables below a heading of a page."""
+    text = (pages.ROOT / "docs" / page).read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0] if heading else text
+    return re.findall(r"^ *\| (`[^|]+) \| ((?:[^|]|\\\|)+) \|", section, re.MULTILINE)
+
+
+def test_every_kind_of_finding_is_explained():
+    rows = rows_of("howto/check.md", "What it finds")
+    assert {name for cell, _ in rows for name in re.findall(r"`(\w+)`", cell)} == {*findings.KINDS}
+
+
+def test_gates_of_refresh_have_these_defaults():
+    cells = [cell for cell, _ in rows_of("howto/refresh.md", "Quality gates")]
+    found = re.findall(r"`(\w+)` \((none|[\d.,]+)", "\n".join(cells))
+    text = (pages.ROOT / "docs/howto/refresh.md").read_text(encoding="utf-8")
+    found += re.findall(r"`(nights|min_compared)` \(([\d,]+)\)", text)
+    stated = {
+        name: None if default == "none" else float(default.replace(",", ""))
+        for name, default in found
+    }
+    assert stated == {
+        name: field.default for name, field in Gates.model_fields.items() if name in stated
+    }
+    without = Gates.model_fields.keys() - stated.keys()
+    assert without == {"max_reason", "max_findings"}
+    assert all(f"`{name}: {{" in "".join(cells) for name in without)
+
+
+def test_rules_of_filter_have_these_defaults():
+    text = (pages.ROOT / "docs/howto/filter.md").read_text(encoding="utf-8")
+    table = text.partition("| reason | rejected by default | option |")[2]
+    stated = dict(re.findall(r"`--((?:max|min)_[\w…]+) ([\d.]+)`", table.partition("\n\n")[0]))
+    fields = command_table.job_options("filter").model_fields
+    for rule in rules.RULES:
+        default = stated.get(rule.option, stated["max_…_mismatch"])
+        assert fields[rule.option].default == float(default), rule.option
+
+
+OF_OTHERS = {
+    *("copy_files", "e", "external-bin-dir", "f", "first-step", "last-step", "root-dir"),  # GIZA++
+    *("conf", "jars", "repo-type", "tsv", "tsv-fields", "vocabs"),  # Spark, hf, Marian
+    *("split_digits", "user_defined_symbols_file"),  # SentencePiece
+    *("dist", "adjust-vma", "update_golden"),  # pytest, objdump
+    *("file", "rm", "tag", "volume"),  # docker
+    *("azure_connection_string", "blob_service_endpoint", "disk_size_gb", "flink_master"),  # Beam
+    *("max_num_workers", "no_auth", "project", "region", "s3_access_key_id", "s3_endpoint_url"),
+    *("s3_secret_access_key", "sdk_container_image", "temp_location"),
+}
+"""Options on the pages that other programs or Beam have."""
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda path: str(path.relative_to(pages.ROOT)))
+def test_options_in_the_text_exist(page):
+    commands = (*command_table.COMMANDS, *command_table.SUBCOMMANDS)
+    own = {option for name in commands for option in completion.options_of(name)}
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w-])--([a-z][\w-]*)(?!\w*…)", text))
+    assert {name for name in named - own - OF_OTHERS if not name.endswith("_")} == set()
+
+
+def test_no_option_of_other_programs_is_listed_in_vain():
+    texts = "".join(page.read_text(encoding="utf-8") for page in pages.PAGES)
+    assert [name for name in OF_OTHERS if f"--{name}" not in texts] == []
