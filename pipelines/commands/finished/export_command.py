@@ -237,6 +237,6 @@ def _say(done: Exported, wanted: int | None) -> int:
     for path in done.paths:
         terminal.say(path)
     out = f", {done.left_out} left out" if done.left_out else ""
-    few = f", fewer than the {wanted} asked for" if done.rows < (wanted or 0) else ""
-    terminal.say(f"{done.rows} rows{out}{few}")
+    few = f", fewer than the {wanted:,} asked for" if done.rows < (wanted or 0) else ""
+    terminal.say(f"{done.rows:,} rows{out}{few}")
     return 0
