@@ -29,6 +29,7 @@ from pairweave.models.finetune.finetune_losses import Losses
 from pairweave.models.finetune.finetune_model import Loaded, Trainee, load_trainee
 from pairweave.models.finetune.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
 from pairweave.models.weights.transformers_weights import quiet
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 from pairweave.transforms.storage import disk_files
@@ -179,7 +180,7 @@ def _check_pairs(
     if rejected:
         reason = next(iter(rejected.values()))[1]
         left_out = f"; {len(rejected)} left out, the first because: {reason}"
-    raise ConfigError(f"{len(pairs)} pairs to train on, {needed}{left_out}")
+    raise ConfigError(f"{counted(len(pairs), 'pair')} to train on, {needed}{left_out}")
 
 
 def _optimizer(trainee: Trainee, config: FinetuneConfig) -> torch.optim.AdamW:

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import terminal
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import OF_LINES, Finding
 from pairweave.transforms.inspection.column_look import TextColumns
@@ -109,7 +110,7 @@ def _yaml(
     columns: TextColumns | None,
 ) -> str:
     """Return a commented file of options."""
-    notes = [f"{file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
+    notes = [f"{file.name}: {file.format}, {counted(file.rows, 'row')}" for file in plan.files]
     notes += [str(notice) for notice in plan.notices]
     if columns is not None and columns.options:
         notes.append(f"by the contents of the first rows, {columns.held}")

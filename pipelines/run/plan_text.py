@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import apache_beam as beam
 import yaml
@@ -10,6 +11,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.execute import check_start
 from pairweave.pipelines.run.run import GraphT, Planned, Run
 from pairweave.transforms.commit.claim import check_claim, check_unclaimed
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
@@ -35,7 +37,7 @@ def show(run: Planned, labels: Sequence[str], extra: Sequence[str]) -> int:
     lines += ["", f"units {len(run.plan.units)}"]
     lines += _some(
         [
-            f"  {unit.index}: {unit.file} from line {unit.first_line}, {unit.rows:,} rows"
+            f"  {unit.index}: {unit.file} from line {unit.first_line}, {counted(unit.rows, 'row')}"
             for unit in run.plan.units
         ]
     )
@@ -56,8 +58,9 @@ def _some(lines: list[str]) -> list[str]:
     return [*lines[:MAX_LINES], f"  … and {len(lines) - MAX_LINES:,} more"]
 
 
-def _input(entry: dict[str, object]) -> str:
-    return f"{entry['name']}: {entry['rows']:,} rows, {entry['bytes']:,} bytes, {entry['sha256']}"
+def _input(entry: dict[str, Any]) -> str:
+    size = f"{counted(entry['rows'], 'row')}, {counted(entry['bytes'], 'byte')}"
+    return f"{entry['name']}: {size}, {entry['sha256']}"
 
 
 def _refusals(run: Planned, extra: Sequence[str]) -> list[str]:

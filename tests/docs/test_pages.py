@@ -148,3 +148,15 @@ def test_options_in_the_text_exist(page):
 def test_no_option_of_other_programs_is_listed_in_vain():
     texts = "".join(page.read_text(encoding="utf-8") for page in pages.PAGES)
     assert [name for name in OF_OTHERS if f"--{name}" not in texts] == []
+
+
+@pytest.mark.parametrize("page", pages.SITE, ids=lambda path: str(path.relative_to(pages.ROOT)))
+def test_targets_of_make_and_programs_of_the_tests_exist(page):
+    text = page.read_text(encoding="utf-8")
+    makefile = (pages.ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([a-z][a-z-]*)", text, re.MULTILINE)) <= targets
+    modules = [name.replace(".", "/") for name in re.findall(r"python -m (tests[.\w]*\w)", text)]
+    paths = re.findall(r"(?<![\w/.])tests/[\w/.-]+\.py\b", text)
+    found = [*paths, *(name if (pages.ROOT / name).is_dir() else f"{name}.py" for name in modules)]
+    assert [name for name in found if not (pages.ROOT / name).exists()] == []

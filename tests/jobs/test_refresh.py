@@ -117,7 +117,7 @@ def test_a_moved_file_changes_no_row(directory):
     before = nightly.versions(directory / "table")
     for side in ("en", "de"):
         (directory / f"news/a.{side}").rename(directory / f"news/z.{side}")
-    assert "no row changes; noted 1 files" in nightly.good_night(directory)
+    assert "no row changes; noted 1 file" in nightly.good_night(directory)
     assert nightly.versions(directory / "table") == {**before, "files": 1}
     files = [json.loads(row) for row in nightly.rows(directory / "table", "files", left_out=())]
     assert ["news/z.en", "news/z.de"] in [row["names"] for row in files]
@@ -126,7 +126,7 @@ def test_a_moved_file_changes_no_row(directory):
 
 def test_a_file_written_again_with_the_same_text_is_read_once(directory):
     os.utime(directory / "help/one.tsv", (1, 1))
-    assert "no row changes; noted 1 files" in nightly.good_night(directory)
+    assert "no row changes; noted 1 file" in nightly.good_night(directory)
     assert "nothing has changed since night 2" in nightly.good_night(directory)
     assert nightly.versions(directory / "table")["files"] == 0
 

@@ -72,7 +72,7 @@ def test_a_repeated_list_keeps_its_scope_and_makes_no_night(directory):
     (directory / "list.txt").write_text(f"{taken.upper()}\n\n{'0' * 32}\nno such text\n")
     status, out, errors = nightly.night(directory, "--takedown", "list.txt")
     assert status == 0, errors
-    assert "removed 1 pairs" in out
+    assert "removed 1 pair" in out
     assert (
         "list.txt: 2 ids or texts are in no pair of the table or its files (lines 3, 4)" in errors
     )

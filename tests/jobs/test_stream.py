@@ -352,7 +352,7 @@ def test_pairs_with_tags_of_their_own_are_left_out(made, tmp_path):
     assert {"darin" in row["target"] for row in rows} == {False}
     status, out, errors = runs.run_here("stream", tmp_path / "links")
     assert status == 0
-    assert "1 pairs or rows left out" in errors
+    assert "1 pair or row left out" in errors
     assert "darin" not in out
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.filtering import languages
 from pairweave.transforms.filtering.rules import Judged, Rule, RuleConfig, judge, rules_of
 from pairweave.transforms.text_columns import text_columns
@@ -85,8 +86,8 @@ def _summary(read: int, judged: Judged, config: RuleConfig) -> Iterator[str]:
     yield from _table(table)
     kept = int((first < 0).sum())
     yield (
-        f"{read} pairs: {read - len(first)} rejected before the rules, {len(first) - kept} by a "
-        f"rule, {kept} kept"
+        f"{counted(read, 'pair')}: {read - len(first)} rejected before the rules, "
+        f"{len(first) - kept} by a rule, {kept} kept"
     )
 
 

@@ -253,7 +253,7 @@ def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
     rows = [_COLUMNS, *map(_cells, outcomes)]
     lines = [line.rstrip() for line in text_columns(rows)]
     more = texts.training.num_rows - texts.gold.num_rows
-    lines.append(f"{texts.gold.num_rows} pairs aligned, {more} more to learn from")
+    lines.append(f"{counted(texts.gold.num_rows, 'pair')} aligned, {more:,} more to learn from")
     lines.append(_ABOUT_SPEED)
     lines += [outcome.signature for outcome in outcomes]
     figures = [

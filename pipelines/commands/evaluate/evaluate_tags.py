@@ -10,6 +10,7 @@ from pairweave.pipelines.commands.command_options import PairSeed
 from pairweave.pipelines.commands.evaluate.compared_systems import Baseline, tests_against
 from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.pipelines.process import terminal
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
@@ -148,14 +149,14 @@ def judgements(
         )
         write_translations(output, tags)
         lines = len({tag.line for tag in tags})
-        terminal.say(f"{output}: {len(tags)} tags of {lines} lines to judge")
+        terminal.say(f"{output}: {counted(len(tags), 'tag')} of {counted(lines, 'line')} to judge")
         return 0
     assert sample is not None
     run = FinishedRun.open(sample, checked=False)
     rows = draw_sheet(run, number, seed)
     write_sheet(output, rows)
     pairs = len({(row.id, row.variant) for row in rows})
-    terminal.say(f"{output}: {len(rows)} tags of {pairs} pairs to judge")
+    terminal.say(f"{output}: {counted(len(rows), 'tag')} of {counted(pairs, 'pair')} to judge")
     return 0
 
 

@@ -11,6 +11,7 @@ from pairweave.pipelines.options.base import Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import Seed
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, export
 from pairweave.transforms.export.export_formats import RowExport, Templates
@@ -238,5 +239,5 @@ def _say(done: Exported, wanted: int | None) -> int:
         terminal.say(path)
     out = f", {done.left_out} left out" if done.left_out else ""
     few = f", fewer than the {wanted:,} asked for" if done.rows < (wanted or 0) else ""
-    terminal.say(f"{done.rows:,} rows{out}{few}")
+    terminal.say(f"{counted(done.rows, 'row')}{out}{few}")
     return 0

@@ -44,17 +44,19 @@ def main(*, options: StreamCommandOptions) -> int:
         # The trainer has stopped reading. Keep the interpreter's final flush from failing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         terminal.warn(
-            f"the reader left after about {done.rows:,} rows, in window --start "
+            f"the reader left after about {counted(done.rows, 'row')}, in window --start "
             f"{done.at.epoch}:{done.at.window}"
         )
         supervisor.leave(0)
         return 0
     if unused:
+        left = counted(options.skip - unused, "row is", "rows are")
         raise ConfigError(
-            f"--skip {options.skip}: only {options.skip - unused} rows are left from --start "
-            f"{options.start} to the end of --epochs {options.epochs}"
+            f"--skip {options.skip}: only {left} left from --start {options.start} to "
+            f"the end of --epochs {options.epochs}"
         )
-    out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
+    left_out = counted(done.left_out, "pair or row", "pairs or rows")
+    out = f"; {left_out} left out" if done.left_out else ""
     terminal.note(f"{counted(done.rows, 'row')} in {counted(options.epochs, 'epoch')}{out}")
     return 0
 

@@ -25,6 +25,7 @@ from pairweave.pipelines.refresh.night_config import (
     read_config,
 )
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
@@ -252,7 +253,9 @@ def _quiet(
         ready = Night(config, options, base, inputs, ()).make()
         commit(options.output, ready)
         count = len(inputs.moved) + len(inputs.touched)
-        terminal.say(f"no row changes; noted {count} files that moved or were written again")
+        terminal.say(
+            f"no row changes; noted {counted(count, 'file')} that moved or were written again"
+        )
         _write_metrics(options, ready.record, committed=True)
         return 0
     seconds = time.time() - started
@@ -314,10 +317,12 @@ def _lines(record: Record) -> list[str]:
     new, count = metrics["new"], metrics["files"]
     findings = ", ".join(f"{kind} {lines:,}" for kind, lines in new.get("findings", {}).items())
     return [
-        f"night {record.night}: {count['new']} new or changed files, {count['gone']} gone",
-        f"  read {new['read']:,} pairs: {new['pairs']:,} new, {new['places']:,} in the table or "
-        f"repeated, {new['rejected']:,} rejected",
-        f"  removed {metrics['removed']:,} pairs; the table has {metrics['table']['pairs']:,}",
+        f"night {record.night}: {counted(count['new'], 'new or changed file')}, "
+        f"{count['gone']} gone",
+        f"  read {counted(new['read'], 'pair')}: {new['pairs']:,} new, {new['places']:,} in the "
+        f"table or repeated, {new['rejected']:,} rejected",
+        f"  removed {counted(metrics['removed'], 'pair')}; "
+        f"the table has {metrics['table']['pairs']:,}",
         *([f"  lines with findings: {findings}"] if findings else []),
     ]
 

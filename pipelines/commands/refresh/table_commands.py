@@ -64,7 +64,7 @@ def _status_lines(table: str, record: Record) -> list[str]:
     rows = record.metrics["table"]["pairs"]
     lines = [
         f"{table}: {record.job}, night {record.night} of {record.when}",
-        f"  {rows:,} pairs of {len(record.files):,} inputs",
+        f"  {counted(rows, 'pair')} of {counted(len(record.files), 'input')}",
         *(f"  {name} version {version}" for name, version in sorted(record.versions.items())),
         *(f"  model of {pair}: {place}" for pair, place in sorted(record.models.items())),
     ]
@@ -113,7 +113,8 @@ def verify_table(table: _Table) -> int:
     for line in verified.problems:
         terminal.warn(line)
     terminal.say(
-        f"{verified.files} files, {verified.rows:,} rows, {verified.nights} nights checked"
+        f"{counted(verified.files, 'file')}, {counted(verified.rows, 'row')}, "
+        f"{counted(verified.nights, 'night')} checked"
     )
     return 1 if verified.problems else 0
 
@@ -153,7 +154,7 @@ def takedown(
     removed, is_committed = forget(table, file, everywhere=everywhere)
     if is_committed:
         night = records.existing(table).night
-        terminal.say(f"removed {removed:,} pairs; committed night {night}")
+        terminal.say(f"removed {counted(removed, 'pair')}; committed night {night}")
     else:
         terminal.say("nothing has changed: all of it was taken down before")
     return 0

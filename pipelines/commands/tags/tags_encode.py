@@ -7,6 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.tag_options import CodingOptions
 from pairweave.pipelines.process import terminal
+from pairweave.transforms.counted import counted
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_FILE
 from pairweave.transforms.symbols.tag_files import EncodeFiles, encode_files
@@ -50,9 +51,9 @@ def main(
     if count["lines_beyond_symbols"]:
         lines, most = count["lines_beyond_symbols"], count["most_elements"]
         terminal.warn(
-            f"pairweave: {lines} lines have more than {symbols} tags, up to {most}; symbols.txt "
-            f"of augment lists {symbols}. A model needs the others, too: add them with tags "
-            f"vocabulary --max_tags {most}, then give --max_tags {most}"
+            f"pairweave: {counted(lines, 'line has', 'lines have')} more than {symbols} tags, "
+            f"up to {most}; symbols.txt of augment lists {symbols}. A model needs the others, "
+            f"too: add them with tags vocabulary --max_tags {most}, then give --max_tags {most}"
         )
     terminal.say_json(count)
     return 0

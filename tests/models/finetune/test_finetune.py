@@ -348,7 +348,7 @@ def test_settings_are_checked_when_made(settings, message):
     [
         ({"layer": 4}, 4, "has 3 layers; choose 0 to 3"),
         ({"layer": 0}, 4, "the embeddings alone cannot be tuned"),
-        ({}, 1, "1 pairs to train on, 2 needed: objective psi compares pairs$"),
+        ({}, 1, "1 pair to train on, 2 needed: objective psi compares pairs$"),
         ({"objectives": ("so",)}, 0, "^0 pairs to train on, 1 needed$"),
         ({"max_pieces": 1}, 4, "4 left out, the first because: source has .* pieces > 1"),
     ],

@@ -83,7 +83,7 @@ def test_a_plan_s_names_are_escaped(capsys, tmp_path):
         "--plan_only",
     )
     assert status == 0
-    assert "␛]0;owned␇.tsv: 1 rows" in text
+    assert "␛]0;owned␇.tsv: 1 row" in text
 
 
 def test_what_a_block_says_is_given_to_a_function_until_it_ends(capsys):

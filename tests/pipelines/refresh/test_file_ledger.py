@@ -43,7 +43,7 @@ def test_a_file_of_equal_size_and_time_is_read_by_a_full_check_alone(directory):
     first, second = (corpora.sentence(number)[0] for number in (0, 1))
     assert "nothing has changed" in nightly.good_night(directory)
     assert lines_of(directory) == {first: 1, second: 2}
-    assert "1 new or changed files" in nightly.good_night(directory, "--full_check")
+    assert "1 new or changed file," in nightly.good_night(directory, "--full_check")
     assert lines_of(directory) == {first: 2, second: 1}
 
 

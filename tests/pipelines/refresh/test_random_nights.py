@@ -27,6 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from pairweave.transforms.counted import counted
 from tests.makers import random_tables, runs
 from tests.makers.random_tables import CORPORA, NAMES, KilledError, Shelf, command, id_of
 from tests.oracles import slow_nights
@@ -384,7 +385,10 @@ class RandomNights(RuleBasedStateMachine):
         assert status == 0, errors
         held = self.tables
         counts = (held.rows, held.places, held.rejects, held.files)
-        assert f"{sum(map(len, counts))} rows, {held.night} nights checked" in out
+        assert (
+            f"{counted(sum(map(len, counts)), 'row')}, {counted(held.night, 'night')} checked"
+            in out
+        )
         _, out, _ = command(self.directory, "status", self.name, "--format", "json")
         said = json.loads(out)
         assert (said["night"], said["metrics"]["table"]["pairs"]) == (held.night, len(held.rows))

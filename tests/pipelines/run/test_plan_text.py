@@ -33,15 +33,15 @@ def test_a_plan_lists_files_units_settings_steps_and_what_prevents_a_start(direc
     actual = sections(out)
     assert out.startswith("job augment, plan ")
     assert [line.split(",")[0] for line in actual["inputs"]] == [
-        "0.tsv: 1 rows",
+        "0.tsv: 1 row",
         "1.tsv: 2 rows",
         "2.tsv: 3 rows",
     ]
     assert actual["units 4"] == [
-        "0: 0.tsv from line 1, 1 rows",
+        "0: 0.tsv from line 1, 1 row",
         "1: 1.tsv from line 1, 2 rows",
         "2: 2.tsv from line 1, 2 rows",
-        "3: 2.tsv from line 3, 1 rows",
+        "3: 2.tsv from line 3, 1 row",
     ]
     assert "rows 6, shards 1" in actual
     assert "seed: 1" in actual["configuration"]

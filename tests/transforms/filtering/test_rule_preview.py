@@ -79,4 +79,4 @@ def test_limits_decide():
 
 
 def test_no_pair_is_left_to_judge():
-    assert lines(ROWS[3:])[-1] == "1 pairs: 1 rejected before the rules, 0 by a rule, 0 kept"
+    assert lines(ROWS[3:])[-1] == "1 pair: 1 rejected before the rules, 0 by a rule, 0 kept"

@@ -72,7 +72,7 @@ def test_more_tags_than_a_model_knows_are_warned_of_with_their_number(capsys, fo
     assert cli.main(arguments) == 0
     warned = capsys.readouterr()
     assert json.loads(warned.out)["lines_beyond_symbols"] == 1
-    assert "1 lines have more than 10 tags, up to 12" in warned.err
+    assert "1 line has more than 10 tags, up to 12" in warned.err
     assert cli.main([*arguments, "--max_tags", "12"]) == 0
     assert capsys.readouterr().err == ""
 

@@ -320,7 +320,7 @@ def test_rows_that_a_format_cannot_carry_are_refused_or_left_out(directory, caps
     with pytest.raises(ConfigError, match="--inline_syntax: tmx has elements for tags"):
         export_command.main("export", [*words[:2], "tmx", *words[3:], "--inline_syntax", "xml"])
     assert export_command.main("export", [*words, "--unfit", "leave_out"]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "1 rows, 1 left out"
+    assert capsys.readouterr().out.splitlines()[1] == "1 row, 1 left out"
     words[-1] += " 2"
     assert export_command.main("export", [*words, "--inline_syntax", "xliff"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "2 rows"

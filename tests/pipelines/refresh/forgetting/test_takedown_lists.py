@@ -48,7 +48,7 @@ def test_a_text_with_a_line_end_is_taken_down_by_a_list_of_json(directory, side)
     entry = {"id": row["id"]} if side == "id" else {"text": row[side]}
     (directory / "list.jsonl").write_text(json.dumps(entry) + "\n\n")
     words = ("refresh", "takedown", "table", "list.jsonl")
-    assert "removed 1 pairs" in runs.run_well_here(*words, cwd=directory)
+    assert "removed 1 pair;" in runs.run_well_here(*words, cwd=directory)
     assert TWO_LINES not in nightly.sources(directory / "table")
     (directory / "json/b.jsonl").write_text((directory / "json/a.jsonl").read_text())
     nightly.good_night(directory)
@@ -58,12 +58,12 @@ def test_a_text_with_a_line_end_is_taken_down_by_a_list_of_json(directory, side)
 def test_a_line_end_may_be_written_as_a_space_because_white_space_is_joined(directory):
     (directory / "list.txt").write_text(" ".join(PARTS) + "\n")
     words = ("refresh", "takedown", "table", "list.txt")
-    assert "removed 1 pairs" in runs.run_well_here(*words, cwd=directory)
+    assert "removed 1 pair;" in runs.run_well_here(*words, cwd=directory)
 
 
 def test_a_night_takes_a_list_of_json_too(directory):
     (directory / "list.jsonl").write_text(json.dumps({"text": TWO_LINES}) + "\n")
-    assert "removed 1 pairs" in nightly.good_night(directory, "--takedown", "list.jsonl")
+    assert "removed 1 pair;" in nightly.good_night(directory, "--takedown", "list.jsonl")
 
 
 def test_a_list_of_json_says_whether_a_word_is_an_id_or_a_text(tmp_path):
