@@ -94,7 +94,7 @@ class DocumentCorpus(FieldOptions, Corpus):
         description="how to pair files of --source_input and --target_input: order, the n-th ones; "
         "name, those with the same name, except for the language, below the patterns' fixed "
         "directories (a/b.en.txt, a/b.fr.txt)",
-        json_schema_extra={**NAMES_INPUT, **listed_after("document_field")},
+        json_schema_extra={**NAMES_INPUT, **NOT_OF_FUNCTIONS, **listed_after("document_field")},
     )
 
 
@@ -150,8 +150,8 @@ class ScoredCorpus(PairCorpus):
     score_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="or line-parallel scores: a number in each line, for the pair in that line of "
-        "source_input",
-        json_schema_extra=UNSAID,
+        "--source_input",
+        json_schema_extra={**UNSAID, **NOT_OF_FUNCTIONS},
     )
 
 
@@ -194,7 +194,11 @@ class TranslatedCorpus(LinkedCorpus):
     translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="line-parallel machine translation of the source",
-        json_schema_extra={**gives_pairs("translations"), **listed_before("score_field")},
+        json_schema_extra={
+            **gives_pairs("translations"),
+            **NOT_OF_FUNCTIONS,
+            **listed_before("score_field"),
+        },
     )
     translation_field: str | None = Field(
         None,

@@ -470,6 +470,21 @@ def test_options_of_files_are_not_passed_over(name):
         pairweave.project_tags(["a"], ["b"], ["0-0"], output="x")
 
 
+@pytest.mark.parametrize(
+    ("function", "name", "value"),
+    [
+        (pairweave.bitext, "pair_by", "name"),
+        (pairweave.filter, "score_input", "scores.txt"),
+        (pairweave.suggest, "translation_input", "translations.txt"),
+    ],
+)
+def test_options_that_belong_to_files_are_no_keywords(function, name, value):
+    assert name not in inspect.signature(function).parameters
+    assert f"    {name}:" not in function.__doc__
+    with pytest.raises(pairweave.PairweaveError, match=f"{name}: pairs in memory"):
+        function([("a", "b")], **{name: value})
+
+
 def test_links_of_a_table_are_read_by_the_aligner_given_alone(model):
     few = PAIRS[:60]
     lines = pa.array(["0-0"] * len(few))
