@@ -133,7 +133,9 @@ COMMANDS = {
         "commands.command_options:DemoOptions",
     ),
     "doctor": Command("commands.doctor", "show what this machine has"),
-    "completion": Command("commands.completion", "print a script that completes commands and options in a shell"),
+    "completion": Command(
+        "commands.completion", "print a script that completes commands and options in a shell"
+    ),
     "cluster": Command("commands.cluster", "start, stop or show a Flink cluster on this machine"),
 }
 

@@ -11,6 +11,7 @@ from pairweave.pipelines.refresh.gates import Gates
 from pairweave.transforms import findings, rejects, screen
 from pairweave.transforms.filtering import rules
 from pairweave.transforms.formats import registry
+from pairweave.transforms.output.documents.manifest_model import Manifest
 from tests.docs import pages
 
 LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)\)")
@@ -94,6 +95,12 @@ def rows_of(page, heading):
 def test_every_kind_of_finding_is_explained():
     rows = rows_of("howto/check.md", "What it finds")
     assert {name for cell, _ in rows for name in re.findall(r"`(\w+)`", cell)} == {*findings.KINDS}
+
+
+def test_every_key_of_the_manifest_is_explained():
+    rows = rows_of("reference/runs.md", "The manifest")
+    named = [name for cell, _ in rows for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(Manifest.model_fields)
 
 
 def test_gates_of_refresh_have_these_defaults():

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from pairweave.transforms.counted import counted
+
 Pair = tuple[str, str]
 """Source and target text."""
 
@@ -227,12 +229,12 @@ def night(before: Tables, given: Sequence[InputFile], asked: Asked) -> Outcome:
     if not changed and stones == before.stones:
         return Outcome(0, before, (f"nothing has changed since night {before.night}",))
     if not (anew or new or gone or asked.taken is not None):
-        said = f"no row changes; noted {noted} files that moved or were written again"
+        said = f"no row changes; noted {counted(noted, 'file')} that moved or were written again"
         return Outcome(0, after, (said,))
     said_of_rows = (
-        f"read {read:,} pairs: {made:,} new, {read - made - rejected:,} in the table or repeated, "
-        f"{rejected:,} rejected",
-        f"removed {removed:,} pairs; the table has {len(rows):,}",
+        f"read {counted(read, 'pair')}: {made:,} new, {read - made - rejected:,} in the table or "
+        f"repeated, {rejected:,} rejected",
+        f"removed {counted(removed, 'pair')}; the table has {len(rows):,}",
     )
     broken = 2 * lost > len(before.rows) or 10 * rejected > 7 * read
     if broken and not asked.accept:
@@ -254,7 +256,7 @@ def takedown(before: Tables, taken: Sequence[Tombstone], *, everywhere: bool) ->
     if after.versions == before.versions and stones == before.stones:
         return Outcome(0, before, ("nothing has changed: all of it was taken down before",))
     gone = len(before.rows) - len(rows)
-    return Outcome(0, after, (f"removed {gone:,} pairs; committed night {after.night}",))
+    return Outcome(0, after, (f"removed {counted(gone, 'pair')}; committed night {after.night}",))
 
 
 def compacted(before: Tables, changed: Iterable[str]) -> Tables:
