@@ -77,6 +77,8 @@ def new_parser(model: type[Options], prog: str, *, beam: bool) -> Parser:
         metavar = metavar_of(field)
         if metavar is not None:
             shape["metavar"] = metavar
+        if field.is_required():
+            text += " (required)"
         has_default = not field.is_required() and field.default_factory is None
         if has_default and field.default not in (None, (), False, ""):
             text += f" (default {_as_typed(field.default)})"

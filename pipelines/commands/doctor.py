@@ -106,7 +106,7 @@ def _kernels() -> str:
         outdated, all_files = _outdated(kernel_sources.PACKAGE)
         if outdated:
             said += f", but those of {outdated} of {all_files} files are outdated: a run that "
-            said += "needs one of these compiles it once, `make kernels` all of them"
+            said += "needs one of these compiles it once; `make kernels` compiles all"
         return said
     if shipped is None:
         return "none come with the package: the first run compiles them"

@@ -88,7 +88,7 @@ def first(places: Annotated[tuple[str, ...], Field(min_length=1), "words"]) -> i
 def test_help_of_a_command_with_two_forms_has_the_options_of_both(capsys):
     assert first("gc", ["--help"]) == 0
     out = capsys.readouterr().out
-    for text in ("the first form", "PLACES [PLACES ...]", "the other form", "--pattern"):
+    for text in ("the first form", "PLACES [PLACES ...]", "the other form", "a pattern (required)"):
         assert text in out
 
 

@@ -61,7 +61,7 @@ def test_it_counts_the_files_whose_compiled_kernels_are_outdated(monkeypatch, tm
     monkeypatch.setattr(kernel_sources, "PACKAGE", package)
     assert doctor._kernels() == (
         "compiled ones come with the package, but those of 2 of 3 files are outdated: a run that "
-        "needs one of these compiles it once, `make kernels` all of them"
+        "needs one of these compiles it once; `make kernels` compiles all"
     )
 
 
