@@ -9,12 +9,13 @@ from pydantic import Field
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, SECOND_ALIGNER
 from pairweave.pipelines.options.base import (
     FITTED_MODEL,
+    TOKENS,
     FitSettings,
     TrainedTokenOptions,
 )
 from pairweave.pipelines.options.token_names import ANY_TOKENS
 from pairweave.transforms.links.link_options import NO_LINKS
-from pairweave.transforms.option_marks import AGREES, ONLY_IN_RUNS, PLANNED_OTHERWISE, not_by
+from pairweave.transforms.option_marks import ONLY_IN_RUNS, PLANNED_OTHERWISE, not_by
 from pairweave.transforms.option_places import HUB_MODEL, SUBWORDS
 from pairweave.transforms.plugins.name_option import own_or_plugin
 from pairweave.transforms.plugins.word_aligner import ALIGNER
@@ -51,7 +52,7 @@ class AnyAligner(TrainedTokenOptions):
         description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
         "train a model on a sample, the encoder's pieces, or those of another installed package "
         "(default words, or those of the given model)",
-        json_schema_extra=AGREES,
+        json_schema_extra=TOKENS,
     )
     aligner: str = "hmm"
     model: Annotated[str | None, HUB_MODEL] = Field(

@@ -78,7 +78,7 @@ class TrainedPairsOptions(WordAlignerOptions, Options):
         "words",
         description="objective so: units to link: words, whitespace, sentencepiece:MODEL, or those "
         "of another installed package",
-        json_schema_extra=AGREES,
+        json_schema_extra={**AGREES, **in_short("units that objective so links (default words)")},
     )
     fit_pairs: int = Field(200_000, ge=1, description="approximate number of pairs to train on")
 

@@ -43,7 +43,10 @@ from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.text.language_names import tag_of
 from pairweave.transforms.units import FileLimitOptions, Notice
 
-FITTED_MODEL = in_short("fitted aligner to use (default: fit one on the input)")
+FITTED_MODEL = in_short("fitted aligner to use (default: fit one first)")
+
+TOKENS = {**AGREES, **in_short("units to align (default words)")}
+"""Marks of the option ``tokens`` of a job."""
 
 Workers = Annotated[int, Field(ge=1, le=32_768)]
 """A number of workers; Flink has no more slots for a job."""
@@ -132,7 +135,10 @@ class Corpus(Options):
     source_lang: Language | None = Field(
         None,
         description="BCP 47 tag of the source language (default und; en for PO)",
-        json_schema_extra=AGREES,
+        json_schema_extra={
+            **AGREES,
+            **in_short("BCP 47 tag of the source language (default und)"),
+        },
     )
     target_lang: Language | None = Field(
         None,
@@ -184,7 +190,7 @@ class WordAlignerOptions(Config):
         None,
         description="units to align: words, whitespace, sentencepiece:MODEL, or those of another "
         "installed package (default words, or those of the given model)",
-        json_schema_extra=AGREES,
+        json_schema_extra=TOKENS,
     )
 
     @property
@@ -234,7 +240,7 @@ class TrainedTokenOptions(FitSettings):
         description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
         "train a model on a sample, or those of another installed package (default words, or those "
         "of the given model)",
-        json_schema_extra=AGREES,
+        json_schema_extra=TOKENS,
     )
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"

@@ -145,7 +145,7 @@ class DuplicateConfig(Config):
         "name, file name and line); near: pairs that share most of their five-character sequences "
         "as well; exact: equal pairs only",
         json_schema_extra={
-            **in_short("which pairs are equal (default masked: except for addresses and numbers)"),
+            **in_short("which pairs are equal (default masked)"),
             **values_not_at_night(masked=_OF_OTHER_NIGHTS, near=_OF_OTHER_NIGHTS),
         },
     )

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.transforms.config import Config, Share
-from pairweave.transforms.option_marks import UNSAID, not_by
+from pairweave.transforms.option_marks import UNSAID, in_short, not_by
 
 NO_LINKS = "it finds translations without word links"
 """The reason why tagging by fragments has no options for links."""
@@ -28,7 +28,10 @@ class SymmetrizeConfig(Config):
     heuristic: Heuristic = Field(
         "grow-diag",
         description="how the two directions are combined",
-        json_schema_extra=not_by(fragment=NO_LINKS),
+        json_schema_extra={
+            **not_by(fragment=NO_LINKS),
+            **in_short("how both directions are combined (default grow-diag)"),
+        },
     )
 
 

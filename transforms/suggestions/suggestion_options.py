@@ -60,6 +60,7 @@ class MaskOptions(Config):
         min_length=1,
         description="how masks are made: random spans of the reference, differences between "
         "translation and reference found by alignment, parallel for whole references",
+        json_schema_extra=in_short("how masks are made (default: in all three ways)"),
     )
     mix: Mix = Field(
         1.0,

@@ -370,6 +370,7 @@ def test_the_first_help_of_a_job_is_an_example_and_a_screen_of_options(name, cap
     assert len(lines) <= 30
     # An example can be a little longer than a screen.
     assert max(len(line) for line in lines if line.startswith("  --")) <= 80
+    assert [line for line in lines if "(default" in line and not line.endswith(")")] == []
     assert lines[-1].startswith(f"pairweave {name} --help all lists all ")
 
 
