@@ -29,7 +29,6 @@ from pairweave.models.finetune.finetune_losses import Losses
 from pairweave.models.finetune.finetune_model import Loaded, Trainee, load_trainee
 from pairweave.models.finetune.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
 from pairweave.models.weights.transformers_weights import quiet
-from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 from pairweave.transforms.storage import disk_files
@@ -99,7 +98,7 @@ def train(
     with _arithmetic(config):
         loaded = load_trainee(str(model), revision, config)
         pairs, rejected = prepare_pairs(table, loaded.encoder, config)
-        _check_pairs(pairs, rejected, config)
+        config.require_pairs(len(pairs), _left_out(rejected))
         trainer = _Trainer(loaded, pairs, config, directory)
         resumed_at = trainer.resume()
         trainer.run(progress)
@@ -169,18 +168,11 @@ class _Trainer:
         return losses
 
 
-def _check_pairs(
-    pairs: TrainingPairs, rejected: dict[int, tuple[str, str]], config: FinetuneConfig
-) -> None:
-    compares = "psi" in config.objectives
-    if len(pairs) > int(compares):
-        return
-    needed = "2 needed: objective psi compares pairs" if compares else "1 needed"
-    left_out = ""
-    if rejected:
-        reason = next(iter(rejected.values()))[1]
-        left_out = f"; {len(rejected)} left out, the first because: {reason}"
-    raise ConfigError(f"{counted(len(pairs), 'pair')} to train on, {needed}{left_out}")
+def _left_out(rejected: dict[int, tuple[str, str]]) -> str:
+    """Return the number of rejected pairs and the reason of the first, for a message."""
+    if not rejected:
+        return ""
+    return f"; {len(rejected)} left out, the first because: {next(iter(rejected.values()))[1]}"
 
 
 def _optimizer(trainee: Trainee, config: FinetuneConfig) -> torch.optim.AdamW:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import torch
+import xxhash
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
@@ -47,7 +48,9 @@ def write_state(
         for moment in _MOMENTS:
             if moment in optimizer.state[weight]:
                 tensors[f"{moment}.{name}"] = optimizer.state[weight][moment]
-    metadata = {"state": json.dumps(dataclasses.asdict(state))}
+    tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(dataclasses.asdict(state))
+    metadata = {"state": text, "digest": _digest(text, tensors)}
     temporary = path.with_name(disk_files.name_for(path.name))
     try:
         save_file(tensors, temporary, metadata=metadata)
@@ -68,6 +71,15 @@ def sync_and_rename(temporary: Path, path: Path) -> None:
     temporary.replace(path)
 
 
+def _digest(state: str, tensors: dict[str, torch.Tensor]) -> str:
+    """Return a hash of a state and of its tensors, which safetensors itself does not check."""
+    digest = xxhash.xxh3_128(state.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).numpy())
+    return digest.hexdigest()
+
+
 def read_state(
     path: Path, key: str, model: torch.nn.Module, optimizer: torch.optim.Optimizer
 ) -> State | None:
@@ -80,10 +92,13 @@ def read_state(
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            state = State(**json.loads((file.metadata() or {})["state"]))
+            metadata = file.metadata() or {}
+            state = State(**json.loads(metadata["state"]))
             if state.key != key:
                 return None
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if metadata["digest"] != _digest(metadata["state"], tensors):
+            return None
     except (SafetensorError, OSError, KeyError, TypeError, ValueError):
         return None
     with torch.no_grad():

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import BatchPieces, Device, Layer
 from pairweave.transforms.config import Config, Seed, Share
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 
 Objective = Literal["mlm", "tlm", "so", "psi", "co"]
@@ -80,6 +81,21 @@ class FinetuneConfig(TrainingOptions):
         if len(set(self.objectives)) < len(self.objectives):
             raise ConfigError(f"objectives: named twice: {','.join(self.objectives)}")
         return self
+
+    def require_pairs(self, number: int, left_out: str) -> None:
+        """Check that there are enough pairs to train on.
+
+        Args:
+            number: The number of pairs.
+            left_out: The end of the message: what became of the others.
+
+        Raises:
+            ConfigError: There are too few.
+        """
+        compares = "psi" in self.objectives
+        if number <= int(compares):
+            needed = "2 needed: objective psi compares pairs" if compares else "1 needed"
+            raise ConfigError(f"{counted(number, 'pair')} to train on, {needed}{left_out}")
 
     def rate(self, update: int, updates: int) -> float:
         """Return the step size of an update (from 0): linear warm-up, then linear decay.

@@ -84,6 +84,7 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
     assert isinstance(run.model, EncoderReference)
     assert run.tokens is not None
     kept, rejected, passed_over, notices = read_pairs(run, pairs)
+    config.require_pairs(kept.num_rows, _left_out(rejected, passed_over))
     table = add_tokens(pairs_of(kept), run.tokens)
     # The trainer writes to a disk.
     aside = tempfile.TemporaryDirectory(prefix="pairweave-") if files.is_uri(output) else None
@@ -140,6 +141,15 @@ def read_pairs(run: Planned, pairs: int) -> tuple[pa.Table, pa.Table, int, list[
     kept, rejected = merge_rows(parts)
     notices = character_notices(run.document["units"], characters)  # type: ignore[arg-type]
     return kept, rejected, passed_over, [str(notice) for notice in notices]
+
+
+def _left_out(rejected: pa.Table, passed_over: int) -> str:
+    """Return how many pairs were left out and why, for a message."""
+    reasons = Counter(rejected.column("reason").to_pylist())
+    parts = [f"{count:,} rejected as {reason}" for reason, count in sorted(reasons.items())]
+    if passed_over:
+        parts.append(f"{passed_over:,} not drawn, which a higher fit_pairs draws")
+    return f"; of the input, {', '.join(parts)}" if parts else ""
 
 
 def _reject(

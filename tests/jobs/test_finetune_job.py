@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -160,6 +161,18 @@ def test_the_plan_alone_writes_nothing(directory, tmp_path, capsys):
 def test_what_the_user_must_mend_is_said(directory, tmp_path, capsys, more, message):
     assert command(directory, tmp_path / "out", *more) == 2
     assert message in capsys.readouterr().err
+
+
+def test_too_few_pairs_say_what_became_of_the_others(directory, tmp_path, capsys):
+    assert command(directory, tmp_path / "few", "--fit_pairs", "1", "--seed", "3") == 2
+    said = r"\d pairs? to train on, 2 needed: objective psi compares pairs; of the input, .*"
+    assert re.search(rf"{said}3\d not drawn, which a higher fit_pairs", capsys.readouterr().err)
+    (tmp_path / "model").symlink_to(directory / "model")
+    for name in ("corpus.a", "corpus.b"):
+        (tmp_path / name).write_text("a01\n" * 3)
+    assert command(tmp_path, tmp_path / "same") == 2
+    said = "1 pair to train on, 2 needed: objective psi compares pairs; of the input, 2 rejected as"
+    assert f"{said} duplicate" in capsys.readouterr().err
 
 
 @pytest.mark.slow
