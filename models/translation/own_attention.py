@@ -1,7 +1,7 @@
 """The attention of a unit's own model: as links that put tags back, and as files to measure."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from pairweave.models.attention_aligner import AttentionAligner, AttentionSource
 from pairweave.models.translation.translation_attention import default_layer, write_attention
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.transforms.arrow.replaced_columns import replaced
-from pairweave.transforms.storage.text_lines import read_in_step
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +41,8 @@ class OwnAttention:
         def align(table: pa.Table) -> pa.Table:
             path = work / "attention.npz"
             sides = (table.column(side).to_pylist() for side in ("source", "target"))
-            write_attention(path, self.model, self.vocabulary, *sides)
+            # A model that repeats itself may write more pieces than it has positions.
+            write_attention(path, self.model, self.vocabulary, *sides, cut_targets=True)
             lines = pa.array(range(1, table.num_rows + 1), table.column("line").type)
             numbered = replaced(table, "line", lines)
             source = AttentionSource(str(path), method, layer, None, str(self.pieces))
@@ -52,20 +52,17 @@ class OwnAttention:
 
         return align
 
-    def write_sets(self, sets: Mapping[str, tuple[str, str]], directory: Path) -> None:
+    def write_sets(
+        self, sets: Mapping[str, tuple[Sequence[str], Sequence[str]]], directory: Path
+    ) -> None:
         """Write the attention for the pairs of each set to ``directory/NAME.npz``.
 
         Args:
-            sets: The files of both sides of each set, by its name.
+            sets: Both sides of each set, by its name.
             directory: The directory.
 
         Raises:
             ConfigError: A pair is too long for the model.
-            InputError: A file cannot be read.
         """
-        for name, paths in sets.items():
-            pairs = [[line.text for line in both] for both in read_in_step(*paths)]
-            sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
-            write_attention(
-                directory / f"{name}.npz", self.model, self.vocabulary, sources, targets
-            )
+        for name, sides in sets.items():
+            write_attention(directory / f"{name}.npz", self.model, self.vocabulary, *sides)

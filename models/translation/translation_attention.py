@@ -33,11 +33,21 @@ def cross_attention(
     vocabulary: Vocabulary,
     sources: Sequence[str],
     targets: Sequence[str],
+    *,
+    cut_targets: bool = False,
 ) -> Iterator[np.ndarray]:
     """Yield the attention of each pair, float32 ``[layer, head, target + 1, source + 1]``.
 
     Row ``t`` is the step that writes piece ``t`` of the target, the last one the end of the
     sentence; the last column is the end of the source.
+
+    Args:
+        model: The model.
+        vocabulary: Its vocabulary.
+        sources: The sources ``[pair]``.
+        targets: Their translations ``[pair]``.
+        cut_targets: Whether a target may have more pieces than the model has positions; those
+            beyond attend to the end of the source, so nothing is linked with them.
 
     Raises:
         ConfigError: A side is longer than the model's positions; names the line.
@@ -47,19 +57,26 @@ def cross_attention(
     longest = model.config.max_position_embeddings
     both = zip(vocabulary.encode(sources), vocabulary.encode(targets), strict=True)
     for line, (source, target) in enumerate(both, 1):
-        if max(len(source), len(target)) > longest:
+        pieces = len(source) if cut_targets else max(len(source), len(target))
+        if pieces > longest:
             raise ConfigError(
-                f"line {line}: has {max(len(source), len(target))} pieces, of which the model's "
+                f"line {line}: has {pieces} pieces, of which the model's "
                 f"attention covers {longest}; leave the line out"
             )
-        steps = np.insert(target[:-1], 0, vocabulary.padding)
+        steps = np.insert(target[:-1], 0, vocabulary.padding)[:longest]
         sides = (torch.from_numpy(side.astype(np.int64))[None] for side in (source, steps))
         one, other = (side.to(model.device) for side in sides)
         with torch.no_grad():
             output = model(
                 input_ids=one, decoder_input_ids=other, output_attentions=True, use_cache=False
             )
-        yield torch.cat(output.cross_attentions).float().cpu().numpy()
+        attention = torch.cat(output.cross_attentions).float().cpu().numpy()
+        beyond = len(target) - attention.shape[2]
+        if beyond:
+            ends = np.zeros((*attention.shape[:2], beyond, len(source)), attention.dtype)
+            ends[..., -1] = 1
+            attention = np.concatenate([attention, ends], axis=2)
+        yield attention
 
 
 def write_attention(
@@ -68,12 +85,17 @@ def write_attention(
     vocabulary: Vocabulary,
     sources: Sequence[str],
     targets: Sequence[str],
+    *,
+    cut_targets: bool = False,
 ) -> None:
     """Write the attention of pairs to a file that `transforms.links.attention.Attention` reads.
+
+    The arguments after the file are those of `cross_attention`.
 
     Raises:
         ConfigError: See `cross_attention`.
         OSError: The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path, *cross_attention(model, vocabulary, sources, targets))
+    pairs = cross_attention(model, vocabulary, sources, targets, cut_targets=cut_targets)
+    np.savez_compressed(path, *pairs)

@@ -11,6 +11,7 @@ from pairweave.models.translation.translation_config import Precision, Translati
 from pairweave.models.translation.translation_pairs import PassPairs, Vocabulary, encode_pass
 from pairweave.pipelines.ablation.task_kind import Pair
 from pairweave.pipelines.process.log import LOG
+from pairweave.transforms.errors import ConfigError
 
 _SAY_SECONDS = 30.0
 _PACKAGES = ("ctranslate2", "sentencepiece", "torch", "transformers")
@@ -57,13 +58,27 @@ def made_with(machine: Machine) -> dict[str, Any]:
 
 
 def encoded(
-    passes: Sequence[Sequence[Pair]], vocabulary: Vocabulary, config: TranslationConfig
+    field: str,
+    passes: Sequence[Sequence[Pair]],
+    vocabulary: Vocabulary,
+    config: TranslationConfig,
 ) -> tuple[PassPairs, ...]:
-    """Return the pieces of the pairs of each pass."""
-    return tuple(
+    """Return the pieces of the pairs of each pass.
+
+    Raises:
+        ConfigError: All pairs are too long; names the field of the configuration.
+    """
+    made = tuple(
         encode_pass(vocabulary, [s for s, _ in pairs], [t for _, t in pairs], config.max_pieces)
         for pairs in passes
     )
+    if not any(len(one.lengths) for one in made):
+        raise ConfigError(
+            f"{field}: no pair is left to train on: all are empty or longer than "
+            f"{config.max_pieces} pieces, the max_pieces of size; give shorter pairs or raise it, "
+            "and give the command a new --output"
+        )
+    return made
 
 
 def progress(name: str) -> Callable[[int, int, float], None]:

@@ -126,10 +126,24 @@ class Prepared:
         assert self.start is not None
         return _read_passes(self.directory / START, self.start)
 
-    def aligner(self, arm: str) -> HmmModel:
-        """Return the aligner that puts the tags of an arm's translations back."""
+    def hmm(self, arm: str) -> HmmModel | None:
+        """Return the fitted aligner that puts the tags of an arm's translations back, or None.
+
+        Raises:
+            ConfigError: It is damaged, or differs from the prepared one.
+        """
+        given = self.ablation.arms[arm].project
+        if given is None or given.aligner != "hmm":
+            return None
         place = self.directory / ARMS / arm / _ALIGNER
-        model = HmmModel.from_files({one.name: one.read_bytes() for one in place.iterdir()})
+        try:
+            model = HmmModel.from_files({one.name: one.read_bytes() for one in place.iterdir()})
+        except OSError as error:
+            raise ConfigError(
+                f"{error.filename or place}: cannot be read: {error.strerror}; {ARM_ADVICE}"
+            ) from error
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}; {ARM_ADVICE}") from error
         self._check_aligner(arm, model.digest, place)
         return model
 

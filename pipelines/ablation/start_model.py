@@ -65,7 +65,7 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
         training = translation_trainer.Training(
             config,
             vocabulary,
-            (Stage(encoded(prepared.start_passes(), vocabulary, config), given.steps),),
+            (Stage(encoded("start", prepared.start_passes(), vocabulary, config), given.steps),),
             None,
             None,
             given.seed,

@@ -11,7 +11,12 @@ import pyarrow as pa
 
 from pairweave.models.aligner import align_all
 from pairweave.models.translation.translation_decoder import too_long, translate
-from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
+from pairweave.models.translation.translation_pairs import (
+    PassPairs,
+    Stage,
+    Vocabulary,
+    encode_pass,
+)
 from pairweave.pipelines.ablation.ablation_config import Arm
 from pairweave.pipelines.ablation.ablation_files import (
     NO_LOCKS,
@@ -41,9 +46,13 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.soft_links import SOFT_THRESHOLD
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 from pairweave.transforms.projection.indexed_projection import project_indexed
+from pairweave.transforms.storage.text_lines import read_in_step
 
 Align = Callable[[pa.Table], pa.Table]
 """Turns TOKENS rows into LINKED rows."""
+
+Sides = tuple[list[str], list[str]]
+"""The sources and the targets of some pairs."""
 
 
 def unit_path(directory: Path, arm: str, seed: int) -> Path:
@@ -118,13 +127,16 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
 
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
-    encoder = prepared.encoder(arm)  # refuse a changed aligner before minutes of training
+    # What can be refused is refused before minutes of training.
+    encoder, hmm = prepared.encoder(arm), prepared.hmm(arm)
     _check_lengths(prepared, arm, vocabulary)
-    weights = start_weights(prepared, machine)
+    attended = _attended_pairs(prepared, vocabulary)
+    dev = _dev_pairs(prepared, arm, vocabulary)
     stages = tuple(
-        Stage(encoded(prepared.passes(arm, number), vocabulary, config), steps)
+        Stage(encoded(f"arms.{arm}", prepared.passes(arm, number), vocabulary, config), steps)
         for number, steps in enumerate(prepared.ablation.arms[arm].steps(config.steps))
     )
+    weights = start_weights(prepared, machine)
     made_of = {
         **facts(prepared, arm),
         "arm": arm,
@@ -136,7 +148,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
         config,
         vocabulary,
         stages,
-        _dev_pairs(prepared, arm, vocabulary),
+        dev,
         weights,
         seed,
         machine.device,
@@ -155,16 +167,15 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     given = prepared.ablation.arms[arm].project
     if encoder is not None:
         align = functools.partial(align_all, encoder.load())
-    elif given is not None and given.aligner == "attention":
-        align = own.aligner(given.method, given.layer, work)
+    elif hmm is not None:
+        align = hmm.with_soft_links(SOFT_THRESHOLD).align
     elif given is not None:
-        align = prepared.aligner(arm).with_soft_links(SOFT_THRESHOLD).align
+        align = own.aligner(given.method, given.layer, work)
     translations = {
         name: _translate(prepared, arm, test, translated, align)
         for name, test in prepared.tests.items()
     }
-    sets = {name: (one.source, one.target) for name, one in prepared.ablation.attention.items()}
-    own.write_sets(sets, prepared.directory / ATTENTION / f"{arm}-{seed}")
+    own.write_sets(attended, prepared.directory / ATTENTION / f"{arm}-{seed}")
     return {
         **made_of,
         "scores": scores(prepared, translations),
@@ -179,15 +190,49 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     }
 
 
-def _dev_pairs(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> Any:  # noqa: ANN401
-    """Return the pairs of the learning curve, without tags for an arm that never sees any."""
+def _attended_pairs(prepared: Prepared, vocabulary: Vocabulary) -> dict[str, Sides]:
+    """Return the sources and targets for which the model's attention is written, by set.
+
+    Raises:
+        ConfigError: A side has more pieces than the model has positions.
+        InputError: A file cannot be read.
+    """
+    config, sets = prepared.ablation.model, {}
+    for name, given in prepared.ablation.attention.items():
+        pairs = [[line.text for line in both] for both in read_in_step(given.source, given.target)]
+        sides = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        for path, texts in zip((given.source, given.target), sides, strict=True):
+            found = too_long(vocabulary, texts, config)
+            if found is not None:
+                raise ConfigError(
+                    f"attention.{name}: {path} line {found[0] + 1} has {found[1]} pieces, and the "
+                    f"attention of the models covers at most {config.positions}; leave the line "
+                    "out of both files"
+                )
+        sets[name] = sides
+    return sets
+
+
+def _dev_pairs(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> PassPairs | None:
+    """Return the pairs of the learning curve, without tags for an arm that never sees any.
+
+    Raises:
+        ConfigError: All segments are too long to train on, so none would have a loss.
+    """
     if prepared.dev is None:
         return None
     recipe = prepared.ablation.arms[arm]
     sides = [list(side) for side in zip(*evaluated_pairs(recipe, prepared.dev), strict=True)]
     if recipe.project is not None:
         sides = [[strip_markup(text, INDEXED) for text in side] for side in sides]
-    return encode_pass(vocabulary, sides[0], sides[1], prepared.ablation.model.max_pieces)
+    most = prepared.ablation.model.max_pieces
+    pairs = encode_pass(vocabulary, sides[0], sides[1], most)
+    if not len(pairs.lengths):
+        raise ConfigError(
+            f"dev: no segment has a loss to measure: all are empty or longer than {most} pieces, "
+            "the max_pieces of size; give shorter segments and the command a new --output"
+        )
+    return pairs
 
 
 def _translate(

@@ -1,5 +1,6 @@
 """Our own JSON files: one model for each, read in one place, with one-line errors."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -57,7 +58,8 @@ def read_checked(
         ConfigError: See `read_model`.
         OSError: It cannot be read.
     """
-    value = parse_object(files.read_bytes(path), path)
+    advice = getattr(model, "ADVICE", JsonFile.ADVICE)
+    value = parse_object(files.read_bytes(path), path, advice)
     check(value, path, model if isinstance(model, type) else model(value))
     return value
 
@@ -124,6 +126,8 @@ _EXPECTED: Mapping[str, str] = {
     "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_from_float": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
+    "finite_number": "a finite number",
     "float_type": "a number",
     "float_parsing": "a number",
     "string_type": "text",
@@ -156,6 +160,8 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # in JSON, it would be null
     try:
         text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:  # JSON has no such value, such as a number of more than 64 bits

@@ -70,3 +70,21 @@ def test_a_pair_that_is_too_long_is_refused_by_its_line(model):
     texts = [["tree"] * 2, ["Baum", "Baum " * longest]]
     with pytest.raises(ConfigError, match=r"line 2: has \d+ pieces"):
         list(translation_attention.cross_attention(*model, *texts))
+
+
+def test_the_pieces_of_a_translation_beyond_the_models_positions_are_linked_with_nothing(
+    model, tmp_path
+):
+    longest = model[0].config.max_position_embeddings
+    texts = ["tree house"], ["Baum " * longest]
+    path = tmp_path / "attention.npz"
+    translation_attention.write_attention(path, *model, *texts, cut_targets=True)
+    (source,), (target,) = map(model[1].encode, texts)
+    (whole,) = Attention(path, 0)._file.values()
+    assert whole.shape == (2, 2, len(target), len(source))
+    cut = [texts[0], [model[1].join(model[1].cut(texts[1])[0][: longest - 1])]]
+    (first,) = translation_attention.cross_attention(*model, *cut)
+    np.testing.assert_allclose(whole[:, :, :longest], first, atol=1e-6)
+    for method in ("naive", "shift"):
+        links = Attention(path, 0).links(0, len(source) - 1, len(target) - 1, method)
+        assert max(links.target.tolist()) < longest

@@ -78,6 +78,14 @@ def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
             lambda v: v.update(size={"like": "toy", "dropout": "low"}),
             'size.dropout: expected a number, found "low"',
         ),
+        (
+            lambda v: v.update(size={"like": "toy", "steps": float("nan")}),
+            "size.steps: expected a finite number, found nan",
+        ),
+        (
+            lambda v: v.update(size={"like": "toy", "steps": 1e30}),
+            "size.steps: expected a whole number of fewer digits, found 1e+30",
+        ),
         (lambda v: v.update(vocabulary=1.5), "vocabulary: expected a whole number, found 1.5"),
         (lambda v: v.update(seeds=[1 << 70]), "seeds[0]: expected a number under 2147483648, f"),
         (lambda v: v.update(seeds={1: 2}), 'seeds: expected a list, found {"1":2}'),

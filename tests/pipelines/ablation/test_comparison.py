@@ -15,11 +15,18 @@ from pairweave.pipelines.ablation.comparison import (
     report_page,
     write_results,
 )
+from pairweave.pipelines.ablation.machines import encoded
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.pipelines.ablation.units import make_unit
 from pairweave.pipelines.process.file_lock import claimed
-from pairweave.transforms.errors import ConfigError
-from tests.makers.ablations import configuration, write_configuration, write_unit
+from pairweave.transforms.errors import ConfigError, InputError
+from tests.makers.ablations import (
+    SIZE,
+    configuration,
+    write_configuration,
+    write_pairs,
+    write_unit,
+)
 
 
 @pytest.fixture
@@ -154,6 +161,52 @@ def test_a_segment_that_is_too_long_for_the_models_is_refused_before_training(tm
     said = r"tests\.help: segment 11 has \d+ pieces, and the models of arms\.own read at most 512"
     with pytest.raises(ConfigError, match=said):
         units._check_lengths(made, "own", Vocabulary(made.vocabulary))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (None, r"words\.en: cannot be read: no such file"),
+        ("tree\n\n", r"words\.de: ends after line 1, but .*words\.en continues"),
+        (
+            f"{'tree 7 ' * 300}\n",
+            r"attention\.words: .*words\.en line 1 has \d+ pieces, and the attention of the models "
+            r"covers at most 512; leave the line out of both files",
+        ),
+    ],
+)
+def test_pairs_without_attention_are_refused_before_training(tmp_path, source, said):
+    words = write_pairs(tmp_path, "words", range(1), tagged=False)
+    files = {side: words[side] for side in ("source", "target")}
+    value = configuration(tmp_path, attention={"words": files})
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    vocabulary = Vocabulary(made.vocabulary)
+    pairs = ["tree tree tree tree 0"], ["Baum Baum Baum Baum 0"]
+    assert units._attended_pairs(made, vocabulary) == {"words": pairs}
+    (tmp_path / "words.en").unlink()
+    if source is not None:
+        (tmp_path / "words.en").write_text(source)
+    with pytest.raises((ConfigError, InputError), match=said):
+        units._attended_pairs(made, vocabulary)
+
+
+def test_a_learning_curve_without_a_segment_that_is_short_enough_is_refused(tmp_path):
+    for name, line in (("dev.en", "tree 7 " * 90), ("dev.de", "Baum")):
+        (tmp_path / name).write_text(f"{line}\n")
+    dev = {"source": str(tmp_path / "dev.en"), "target": str(tmp_path / "dev.de")}
+    value = configuration(tmp_path, dev=dev)
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    said = "dev: no segment has a loss to measure: all are empty or longer than 60 pieces"
+    with pytest.raises(ConfigError, match=said):
+        units._dev_pairs(made, "own", Vocabulary(made.vocabulary))
+
+
+def test_an_arm_whose_pairs_are_all_too_long_is_named(tmp_path):
+    value = configuration(tmp_path, size={**SIZE, "max_pieces": 4})
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    said = r"arms\.own: no pair is left to train on: all are empty or longer than 4 pieces"
+    with pytest.raises(ConfigError, match=said):
+        encoded("arms.own", made.passes("own"), Vocabulary(made.vocabulary), made.ablation.model)
 
 
 def test_equal_arms_differ_by_nothing_and_the_report_is_well_formed(made):

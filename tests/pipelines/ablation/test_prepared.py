@@ -64,7 +64,12 @@ def test_a_second_preparation_reads_no_data_again(tmp_path):
     [
         ("_ablation.json", b"", "not JSON"),
         ("_ablation.json", b"[]", "expected a JSON object, found []; was it edited?"),
-        ("arms/own/about.json", b"{", "not JSON"),
+        (
+            "arms/own/about.json",
+            b"{",
+            "not JSON (unexpected end of data: line 1 column 2 (char 1)); "
+            "delete the arm's directory and its units to prepare it again",
+        ),
         ("arms/own/about.json", b"{}", "recipe: is missing; delete the arm's directory"),
         ("arms/own/about.json", b'{"recipe": 5}', "recipe: expected an object, found 5; delete"),
         ("vocabulary.json", b"{}", "sha256: is missing; delete it and vocabulary.spm to make both"),
@@ -90,6 +95,22 @@ def test_pairs_that_cannot_be_read_are_named(tmp_path, data):
         path.write_bytes(data)
     with pytest.raises(ConfigError, match=r"pass-0\.parquet: cannot be read"):
         made.passes("own")
+
+
+@pytest.mark.parametrize("data", [None, b"", b"ARROW1"])
+def test_a_damaged_aligner_of_an_arm_is_named_before_training(tmp_path, data):
+    value = configuration(tmp_path)
+    value["arms"]["plain"]["project"] = {}
+    made = prepared(tmp_path, value)
+    assert made.hmm("own") is None
+    assert made.hmm("plain").digest == made.arms["plain"]["aligner"]
+    path = tmp_path / "made/arms/plain/aligner/jumps.arrow"
+    path.unlink()
+    if data is not None:
+        path.write_bytes(data)
+    said = r"arms/plain/aligner.*jumps\.arrow.*; delete the arm's directory and its units"
+    with pytest.raises(ConfigError, match=said):
+        made.hmm("plain")
 
 
 def test_an_arm_can_be_added_but_not_changed(tmp_path):
