@@ -144,6 +144,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
         "start_weights": None if weights is None else weights_digest(weights),
         **made_with(machine),
     }
+    _refuse_other_kind(prepared, made_of)
     training = translation_trainer.Training(
         config,
         vocabulary,
@@ -188,6 +189,34 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
             "resumed_at": trained.resumed_at,
         },
     }
+
+
+def _refuse_other_kind(prepared: Prepared, made_of: dict[str, Any]) -> None:
+    """Check before the training that a unit can be compared with one that is finished.
+
+    Args:
+        prepared: The directory.
+        made_of: The facts of the unit.
+
+    Raises:
+        ConfigError: They start from other weights, or are of two versions or kinds of device.
+    """
+    paths = (unit_path(prepared.directory, *one) for one in prepared.ablation.units())
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        return
+    first = read_packed(path)
+    for key, fact, remedy in (
+        ("device", "on another kind of device", "train all units of a table on one kind"),
+        ("start_weights", "from another start model", "copy start/ with the directory"),
+        ("version", "by another version of pairweave", "delete the file to train it again"),
+    ):
+        if first.get(key) != made_of[key]:
+            raise ConfigError(
+                f"{path}: was trained {fact} than {made_of['arm']}/{made_of['seed']} would be "
+                f"({first.get(key)}, and now {made_of[key]}), so they could not be compared; "
+                f"{remedy}"
+            )
 
 
 def _attended_pairs(prepared: Prepared, vocabulary: Vocabulary) -> dict[str, Sides]:

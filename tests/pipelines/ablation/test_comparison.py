@@ -145,6 +145,24 @@ def test_units_of_two_versions_and_curves_of_two_lengths_are_refused(made):
         read_units(made)
 
 
+@pytest.mark.parametrize(
+    ("key", "other", "said"),
+    [
+        ("device", "NVIDIA A100 bf16", "on another kind of device than own/2 would be"),
+        ("start_weights", "0" * 64, "from another start model than own/2 would be"),
+        ("version", 9, "by another version of pairweave than own/2 would be"),
+    ],
+)
+def test_a_unit_that_could_not_be_compared_is_not_trained(made, key, other, said):
+    made_of = {"device": "cpu x86_64 AVX2 fp32", "start_weights": None, "version": 2}
+    now = {**made_of, "arm": "own", "seed": 2}
+    units._refuse_other_kind(made, {**now, key: other})  # no unit is finished
+    path = write_unit(made, "plain", 2, version=2)
+    units._refuse_other_kind(made, now)
+    with pytest.raises(ConfigError, match=rf"^{path}: was trained {said} .*{other}"):
+        units._refuse_other_kind(made, {**now, key: other})
+
+
 def test_the_report_names_the_packages_of_all_units(made):
     write_unit(made, "plain", 1)
     write_unit(made, "own", 1, packages={"torch": "2"})
