@@ -27,11 +27,20 @@ Name = Annotated[
 ]
 
 
+NO_KINDS = "kinds chooses rows of augment; those of other jobs are of no kind, so leave it out"
+
+
 class StreamedTags(Config):
     """New tags in every pass over the data, as ``pairweave stream`` draws them."""
 
     epochs: int = Field(4, ge=1, le=100, description="passes with other tags; then the first again")
     options: dict[str, Any] = Field(default_factory=dict, description="options of stream")
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if "epochs" in self.options:
+            raise ValueError("options: epochs is a key beside options; leave it out of them")
+        return self
 
 
 class DataItem(Config):
@@ -73,6 +82,8 @@ class DataItem(Config):
             raise ValueError("align makes links and no tags; give stream, or the job augment")
         if len(self.kinds) < 2 and (not made or self.stream is not None):
             raise ValueError("kinds chooses rows of a run or a job without stream")
+        if len(self.kinds) < 2 and self.job == "filter":
+            raise ValueError(NO_KINDS)
         if self.syntax is not None and made:
             raise ValueError("syntax applies to files; the tags of a run are known")
         return self

@@ -8,7 +8,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.ablation.ablation_config import Ablation, DataItem, EvaluationFiles
+from pairweave.pipelines.ablation.ablation_config import (
+    NO_KINDS,
+    Ablation,
+    DataItem,
+    EvaluationFiles,
+)
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, Task, plain
 from pairweave.pipelines.streaming.row_stream import open_rows
 from pairweave.transforms.errors import ConfigError
@@ -131,6 +136,8 @@ def _rows_of_run(directory: str, kinds: Sequence[str]) -> Iterator[Pair]:
         rows = table
         if "keep" in table.column_names:  # of filter --annotate_only
             rows = table.filter(pc.equal(table.column("keep"), pa.scalar(True)))  # noqa: FBT003
+        if len(kinds) < 2 and "kind" not in table.column_names:
+            raise ConfigError(f"{directory}: a run of {run.job}: {NO_KINDS}")
         if "kind" in table.column_names:
             rows = table.filter(pc.is_in(table.column("kind"), pa.array(kinds, pa.string())))
         yield from zip(

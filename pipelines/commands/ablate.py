@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from pairweave.models.encoder.encoder_options import Device
 from pairweave.pipelines.ablation.ablation_config import read_ablation, split_unit
 from pairweave.pipelines.ablation.comparison import (
@@ -32,7 +34,10 @@ def main(
         str, FILE, "YAML file with arms, seeds, test sets, metrics and the size of the models"
     ],
     output: Annotated[
-        str, OUTPUT_DIRECTORY, "directory of prepared pairs, finished units, results and report"
+        str,
+        OUTPUT_DIRECTORY,
+        Field(min_length=1),
+        "directory of prepared pairs, finished units, results and report",
     ],
     only: Annotated[Patterns, "units to train, ARM/SEED (default: all that are not finished)"] = (),
     device: Annotated[

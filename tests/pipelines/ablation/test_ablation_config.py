@@ -99,6 +99,16 @@ def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
         (lambda v: v["arms"]["own"].update(data=[{"job": "align"}]), "align makes links"),
         (lambda v: own(v, stream={}), "stream draws tags from a run or a job, but none is given"),
         (lambda v: own(v, kinds=["tagged"]), "kinds chooses rows of a run or a job without stream"),
+        (
+            lambda v: v["arms"]["own"].update(data=[{"job": "filter", "kinds": ["tagged"]}]),
+            "arms.own.data[0]: kinds chooses rows of augment; those of other jobs are of no kind",
+        ),
+        (
+            lambda v: v["arms"]["own"].update(
+                data=[{"job": "align", "stream": {"options": {"epochs": 9}}}]
+            ),
+            "arms.own.data[0].stream: options: epochs is a key beside options",
+        ),
         (lambda v: own(v, options={"seed": 1}), "options are those of a job, but none is given"),
         (
             lambda v: v["arms"]["own"].update(data=[{"job": "augment", "syntax": "html"}]),

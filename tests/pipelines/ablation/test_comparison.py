@@ -241,6 +241,66 @@ def test_equal_arms_differ_by_nothing_and_the_report_is_well_formed(made):
         assert text in page
 
 
+def test_a_difference_is_over_all_seeds(made):
+    for arm, seed in made.ablation.units():
+        write_unit(made, arm, seed)
+    (made.directory / "units" / "own-2.json.gz").unlink()
+    write_unit(made, "own", 2, translations={"help": ["Haus"] * 10})
+    rows = compare_arms(made, read_units(made))
+    (bleu,) = (row for row in rows if (row.metric, row.arm) == ("chrF", "own"))
+    assert bleu.difference.mean < -5
+    assert bleu.difference.margin > 0
+    low, high = bleu.cells()["95 % interval"].split(" to ")
+    assert float(low) < bleu.difference.mean < float(high)
+
+
+def test_the_report_shows_tagged_and_plain_segments_of_the_first_seed(tmp_path):
+    value = configuration(tmp_path)
+    value["tests"]["help"] = write_pairs(tmp_path, "more", range(2_000, 2_020))
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    for arm, seed in made.ablation.units():
+        write_unit(made, arm, seed)
+    shown = comparison._sentences(made, read_units(made))["help"]
+    assert [("<a_0>" in one.source) for one in shown] == [True] * 6 + [False] * 2
+    assert len({one.source for one in shown}) == 8
+    for one in shown:
+        whole = one.reference.split()
+        assert one.outputs == dict.fromkeys(("plain", "own"), " ".join(whole[:-1]))
+
+
+def test_tags_are_projected_onto_what_a_model_writes_without_any(tmp_path):
+    value = configuration(tmp_path)
+    value["arms"]["plain"]["project"] = {}
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    seen = []
+
+    def translated(texts):
+        seen.extend(texts)
+        return [f"<a_3>{text}</a_3>" for text in texts]  # such a tag is text to these models
+
+    test, align = made.tests["help"], made.hmm("plain").align
+    outputs = units._translate(made, "plain", test, translated, align)
+    assert seen == [source.replace("<a_0>", "").replace("</a_0>", "") for source in test.sources]
+    assert [[text.count(tag) for tag in ("<a_0>", "</a_0>", "<a_3>")] for text in outputs] == [
+        [text.count("<a_0>"), text.count("</a_0>"), 0] for text in test.sources
+    ]
+
+
+def test_the_learning_curve_of_a_projected_arm_has_no_tags(tmp_path):
+    value = configuration(tmp_path, dev=write_pairs(tmp_path, "dev", range(3_000, 3_010)))
+    value["arms"]["plain"]["project"] = {}
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    vocabulary = Vocabulary(made.vocabulary)
+    plain, own = (units._dev_pairs(made, arm, vocabulary) for arm in ("plain", "own"))
+    tags = {number for number, name in enumerate(vocabulary.pieces) if "a_0>" in name}
+    assert len(tags) >= 2
+    for side in ("sources", "targets"):
+        found = [
+            [bool(tags & set(text.tolist())) for text in getattr(one, side)] for one in (plain, own)
+        ]
+        assert found == [[False] * 10, [number % 2 == 0 for number in range(10)]]
+
+
 def test_a_finished_unit_is_not_trained_again_and_a_claimed_one_is_left_alone(made):
     path = write_unit(made, "own", 1)
     before = path.read_bytes()
@@ -263,6 +323,15 @@ def test_the_command_merges_without_training(tmp_path, capsys):
     assert "1 of 4 units finished" in said
     assert "not finished: own/1, plain/2, own/2" in said
     assert (made.directory / "report.html").exists()
+
+
+def test_the_command_refuses_an_empty_output(tmp_path, monkeypatch, capsys):
+    path = write_configuration(tmp_path)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert cli.main(["ablate", "--config", str(path), "--output", "", "--merge_only", "true"]) == 2
+    assert "output: " in capsys.readouterr().err
+    assert not list((tmp_path / "here").iterdir())
 
 
 def test_the_command_refuses_an_unknown_unit_with_status_2(tmp_path, capsys):

@@ -4,11 +4,14 @@ import hashlib
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.translation.translation_pairs import Vocabulary
-from pairweave.pipelines.ablation.ablation_config import Ablation
+from pairweave.pipelines.ablation import arm_data
+from pairweave.pipelines.ablation import prepared as preparation
+from pairweave.pipelines.ablation.ablation_config import Ablation, Arm
 from pairweave.pipelines.ablation.prepared import PLAN, prepare
 from pairweave.transforms.errors import ConfigError
 from tests.makers.ablations import configuration, write_pairs, write_unit
@@ -37,6 +40,15 @@ def test_pairs_are_taken_by_their_text_so_all_arms_have_the_same(tmp_path):
     (plain,), (own,) = made.passes("plain"), made.passes("own")
     assert len(plain) == len(own) == 7
     assert [pair[0].split()[-1] for pair in plain] == [pair[0].split()[-1] for pair in own]
+
+
+def test_parts_with_fewer_passes_begin_again(tmp_path, monkeypatch):
+    ablation = Ablation.model_validate(configuration(tmp_path))
+    parts = iter(([["a"], ["b"], ["c"]], [["x"], ["y"]], [["z"]]))
+    monkeypatch.setattr(arm_data, "_passes", lambda *_: next(parts))
+    data = ablation.arms["own"].data * 3
+    made = arm_data.read_stage("arms.own", data, ablation, "runs")
+    assert made.passes == [["a", "x", "z"], ["b", "y", "z"], ["c", "x", "z"]]
 
 
 def test_fewer_pairs_than_an_arm_takes_are_said_once(tmp_path, caplog):
@@ -132,6 +144,7 @@ def test_an_arm_can_be_added_but_not_changed(tmp_path):
         ("vocabulary", 150, "vocabulary"),
         ("size", "toy", "size"),
         ("baseline", "own", "text_of_vocabulary"),
+        ("overlap", "leave_out", "overlap"),
     ],
 )
 def test_a_directory_of_another_configuration_is_refused(tmp_path, key, other, named):
@@ -198,6 +211,38 @@ def test_test_segments_in_the_fit_of_the_aligner_are_refused(tmp_path):
     }
     with pytest.raises(ConfigError, match=r"tests\.help: 2 of its segments are in the fit of the"):
         prepared(tmp_path, value)
+
+
+@pytest.mark.parametrize(
+    ("stage", "is_refused"), [("read", False), ("screen", False), ("tag", True), (None, True)]
+)
+def test_a_pair_that_a_runs_aligner_has_seen_may_have_been_rejected_later(
+    monkeypatch, tmp_path, stage, is_refused
+):
+    class Run:
+        job, settings, names = "augment", {}, ["part"]
+
+        def rejects_name(self, shard):
+            return f"rejects-{shard}"
+
+        def table(self, name, columns):
+            is_kept = (name == "part") is (stage is None)
+            source = "the <a_0>test</a_0>" if is_kept else "another"
+            rows = {"source": [source, None], "stage": [stage or "tag", "read"]}
+            return pa.table({column: rows[column] for column in columns}).slice(
+                0, 1 + (name != "part")
+            )
+
+    ablation = Ablation.model_validate(configuration(tmp_path))
+    arm = Arm.model_validate({"data": [{"run": "finished"}]})
+    monkeypatch.setattr(preparation.FinishedRun, "open", lambda _: Run())
+    if is_refused:
+        with pytest.raises(
+            ConfigError, match=r"tests\.help: 1 of its .* pairs of finished, on whi"
+        ):
+            preparation._refuse_fitted(arm, ablation, "runs", {"the test": "help"})
+    else:
+        preparation._refuse_fitted(arm, ablation, "runs", {"the test": "help"})
 
 
 def test_a_part_without_pairs_is_named(tmp_path):
