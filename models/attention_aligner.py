@@ -63,7 +63,10 @@ class AttentionAligner:
         self._pieces = TokenConfig("whitespace")
         if source.pieces is not None:
             self._pieces = TokenConfig("sentencepiece", _read(source.pieces))
-            tokenize(pa.array(["a"]), self._pieces)
+            try:
+                tokenize(pa.array(["a"]), self._pieces)
+            except ConfigError as error:
+                raise ConfigError(f"{source.pieces}: {error}") from error
         about = {
             "aligner": "attention",
             "version": VERSION,

@@ -51,7 +51,8 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     ('encoder', 'bert', {'layer': '6'})
 
     Raises:
-        ConfigError: There is no such aligner, or a part is neither a model nor a setting.
+        ConfigError: There is no such aligner, a part is neither a model nor a setting, or a setting
+            is given twice.
     """
     aligner, *parts = _COLON.split(text)
     if aligner not in NAMED:
@@ -69,6 +70,8 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
                 f"{option} {text}: {part!r} is not a setting; expected "
                 "NAME[:MODEL][:SETTING=VALUE ...], such as encoder:DIRECTORY:layer=8:head=softmax"
             )
+        if name in settings:
+            raise ConfigError(f"{option} {text}: {name} is given twice; give one of both values")
         settings[name] = value
     return AlignerName(text, aligner, model, settings, option)
 

@@ -115,6 +115,8 @@ def test_each_text_keeps_the_starts_of_its_own_tokens():
         ("attention:flat.npz:layer=all", "the file has no layers to list"),
         ("attention:flat.npz", "has attention of 1 line, but the gold set has 3 pairs"),
         ("attention:none.npz:layer=0", "none.npz"),
+        ("attention:a.npz:layer=0:pieces=gold", "gold: this is not a SentencePiece model"),
+        ("attention:a.npz:layer=all:layer=0", "layer is given twice; give one of both values"),
     ],
 )
 def test_attention_that_cannot_be_read_is_refused(folder, name, message):

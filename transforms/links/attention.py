@@ -173,6 +173,8 @@ class Attention:
             array = self._file[f"arr_{line}"]
         except (KeyError, ValueError, zipfile.BadZipFile) as error:
             raise self._error(line, f"expected an array arr_{line} of numbers: {error}") from error
+        if not isinstance(array, np.ndarray):
+            raise self._error(line, f"expected an array arr_{line} of numbers: it is no .npy file")
         if array.ndim not in (2, 3, 4):
             raise self._error(line, f"arr_{line} has {array.ndim} dimensions, expected 2, 3 or 4")
         return array

@@ -1,5 +1,7 @@
 """Attention matrices become links by either method, and bad files are named."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,13 @@ def test_what_is_no_matrix_of_numbers_is_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(InputError, match=message):
         Attention(tmp_path / "a.npz").links(0, 2, 2, "naive")
+
+
+def test_a_part_of_a_file_that_is_no_array_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as file:
+        file.writestr("arr_0.npy", b"text")
+    with pytest.raises(InputError, match=r"a\.npz: line 1: expected an array arr_0 of numbers"):
+        Attention(tmp_path / "a.npz").check()
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])

@@ -200,6 +200,7 @@ def test_a_name_holds_a_model_and_settings():
         assert NAMED[name.aligner].learns(name) == learns
     for text, message in (
         ("hmm:model:other", "'other' is not a setting"),
+        ("encoder:dir:layer=2:head=ot:layer=3", "layer is given twice; give one of both values"),
         ("simalign:m:layer=x", "layer must be a number"),
     ):
         with pytest.raises(ConfigError, match=message):
