@@ -230,6 +230,21 @@ def test_rows_are_dressed_as_the_encoder_expects(bert):
             assert (labels[~inside] == -1).all()
 
 
+def test_other_pieces_are_masked_in_every_epoch_side_and_order(bert):
+    config = config_with(mask_share=0.5)
+    loaded = load_trainee(str(bert), None, config)
+    pairs, _ = prepare_pairs(token_table(SENTENCES), loaded.encoder, config)
+    maker = RowMaker(pairs, loaded.encoder, config, loaded.mask)
+    chosen = np.arange(4)
+    originals = {"source": [], "target": []}
+    for epoch in (0, 1):
+        both = [*maker.masked_sides(chosen, epoch), *maker.masked_pairs(chosen, epoch)]
+        for side, rows in zip(("source", "target") * 3, both, strict=True):
+            originals[side].append(rows.labels[rows.labels >= 0].tolist())
+    for found in originals.values():
+        assert len({str(pieces) for pieces in found}) == len(found) == 6
+
+
 def test_negative_pairs_hold_one_side_of_another_pair(bert):
     loaded = load_trainee(str(bert), None, BASE)
     pairs, _ = prepare_pairs(token_table(SENTENCES), loaded.encoder, BASE)
@@ -269,7 +284,8 @@ def test_every_pair_is_seen_once_in_an_epoch(toy):
     for order in orders:
         assert sorted(np.concatenate(order).tolist()) == list(range(500))
         assert sorted(map(len, order), reverse=True)[:71] == [7] * 71
-    assert [update.tolist() for update in orders[0]] != [update.tolist() for update in orders[1]]
+    together = [sorted(sorted(update.tolist()) for update in order) for order in orders]
+    assert together[0] != together[1]  # not only in another order
 
 
 def test_pairs_that_do_not_fit_are_left_out_with_a_reason(bert, tmp_path):
