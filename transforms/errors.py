@@ -1,6 +1,7 @@
 """Errors, sorted by who acts on them."""
 
 import errno
+import os
 
 
 class PairweaveError(Exception):
@@ -68,6 +69,19 @@ FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 
 PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
 """Further error numbers that the user must fix, with another place for a file or more room."""
+
+
+def not_written(message: str) -> WorkerError:
+    """Return the error of a file that could not be written.
+
+    Args:
+        message: The message, which ends in that of the system.
+
+    >>> type(not_written("model: cannot be written: No space left on device")).__name__
+    'FullError'
+    """
+    is_full = any(os.strerror(number) in message for number in FULL)
+    return FullError(message) if is_full else WorkerError(message)
 
 
 class SetAsideError(PairweaveError):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import torch
+from safetensors import SafetensorError
 
 from pairweave.models.finetune.finetune_checkpoint import (
     CHECKPOINT,
@@ -29,7 +30,7 @@ from pairweave.models.finetune.finetune_losses import Losses
 from pairweave.models.finetune.finetune_model import Loaded, Trainee, load_trainee
 from pairweave.models.finetune.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
 from pairweave.models.weights.transformers_weights import quiet
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import ConfigError, not_written
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 from pairweave.transforms.storage import disk_files
 
@@ -91,7 +92,8 @@ def train(
     Raises:
         ConfigError: The model cannot be trained with these settings, no pair is left, or training
             diverged.
-        WorkerError: A file cannot be written.
+        FullError: There is no room for a file.
+        WorkerError: A file cannot be written for another reason.
     """
     directory = Path(output)
     directory.mkdir(parents=True, exist_ok=True)
@@ -233,6 +235,6 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
         for name in sorted(names):
             sync_and_rename(staging / name, directory / name)
         shutil.rmtree(staging)
-    except OSError as error:
-        raise WorkerError(f"{directory}: the model cannot be written: {error}") from error
+    except (OSError, SafetensorError) as error:
+        raise not_written(f"{directory}: the model cannot be written: {error}") from error
     return tuple(sorted(names))

@@ -10,7 +10,7 @@ import xxhash
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import not_written
 from pairweave.transforms.storage import disk_files
 
 CHECKPOINT = "_checkpoint.safetensors"
@@ -40,7 +40,8 @@ def write_state(
     """Write the state atomically: a reader sees either the old state or the new one.
 
     Raises:
-        WorkerError: It cannot be written.
+        FullError: There is no room for it.
+        WorkerError: It cannot be written for another reason.
     """
     tensors = {}
     for name, weight in model.named_parameters():
@@ -57,7 +58,7 @@ def write_state(
         sync_and_rename(temporary, path)
     except (OSError, SafetensorError) as error:
         temporary.unlink(missing_ok=True)
-        raise WorkerError(f"{path}: the state cannot be written: {error}") from error
+        raise not_written(f"{path}: the state cannot be written: {error}") from error
 
 
 def sync_and_rename(temporary: Path, path: Path) -> None:

@@ -11,6 +11,7 @@ from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.attention import METHODS
 from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.storage import files
 
 
 def default_layer(method: str, layers: int) -> int:
@@ -96,6 +97,6 @@ def write_attention(
         ConfigError: See `cross_attention`.
         OSError: The file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     pairs = cross_attention(model, vocabulary, sources, targets, cut_targets=cut_targets)
-    np.savez_compressed(path, *pairs)
+    with files.open_write(str(path)) as file:
+        np.savez_compressed(file, *pairs)

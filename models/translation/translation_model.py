@@ -6,10 +6,12 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors import SafetensorError
 
 from pairweave.models.translation.translation_config import TranslationConfig
 from pairweave.models.translation.translation_pairs import END, UNKNOWN, Vocabulary
 from pairweave.models.weights.transformers_weights import quiet
+from pairweave.transforms.errors import not_written
 
 
 def new_model(config: TranslationConfig, vocabulary: Vocabulary, seed: int) -> Any:  # noqa: ANN401
@@ -56,7 +58,18 @@ def convert(model: Any, vocabulary: Vocabulary, directory: Path) -> None:  # noq
         model: The model.
         vocabulary: Its vocabulary.
         directory: Where to write it.
+
+    Raises:
+        FullError: There is no room for it.
+        WorkerError: It cannot be written for another reason.
     """
+    try:
+        _convert(model, vocabulary, directory)
+    except (OSError, SafetensorError) as error:
+        raise not_written(f"{directory}: the model cannot be written: {error}") from error
+
+
+def _convert(model: Any, vocabulary: Vocabulary, directory: Path) -> None:  # noqa: ANN401
     import ctranslate2
 
     own = directory / "transformers"

@@ -301,7 +301,8 @@ def _prepare_data(
     for one, pairs in zip(names, passes, strict=True):
         sides = zip(("source", "target"), zip(*pairs, strict=True), strict=True)
         table = pa.table({side: pa.array(texts, pa.string()) for side, texts in sides})
-        pq.write_table(table, place / one, compression="zstd")
+        with files.open_write(str(place / one)) as file:
+            pq.write_table(table, file, compression="zstd")
     aligner = None
     if arm.project is not None:
         choose_projection_segmenter(ablation.target_lang)

@@ -4,10 +4,8 @@ A limit of the size of files, which the tests set to nothing, stands for all thr
 system reports a full disk, a used up quota and a file over its limit from the same calls.
 """
 
-import contextlib
 import errno
 import os
-import resource
 
 import pytest
 
@@ -18,17 +16,12 @@ from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import FULL, FullError, WorkerError
 from pairweave.transforms.storage import files, named_errors, whole_files
 from tests.makers import finished_runs, runs
+from tests.makers.file_limits import most_bytes
 
 
-@contextlib.contextmanager
 def no_room():
     """Let no file grow in this process."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    return most_bytes(0)
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,9 @@ from pairweave.models.finetune.finetune_config import OBJECTIVES, FinetuneConfig
 from pairweave.models.finetune.finetune_losses import Losses  # noqa: E402
 from pairweave.models.finetune.finetune_model import load_trainee, pad_rows  # noqa: E402
 from pairweave.models.finetune.finetune_pairs import RowMaker, prepare_pairs, updates_of_epoch  # noqa: E402
-from pairweave.transforms.errors import ConfigError  # noqa: E402
+from pairweave.transforms.errors import ConfigError, FullError  # noqa: E402
 from tests.makers.encoders import write_bert, write_xlmr  # noqa: E402
+from tests.makers.file_limits import most_bytes  # noqa: E402
 from tests.makers.token_tables import token_table  # noqa: E402
 from tests.makers.toy_language import (  # noqa: E402
     alignment_error,
@@ -376,6 +377,15 @@ def test_what_cannot_be_trained_is_said(bert, tmp_path, settings, count, message
     table = token_table(SENTENCES[:count])
     with pytest.raises(ConfigError, match=message):
         train(bert, table, config_with(**settings), tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"), [(9, CHECKPOINT), (1, "made: the model cannot be written")]
+)
+def test_a_full_disk_is_named(toy, tmp_path, steps, said):
+    config = config_with(objectives=("co",), steps=steps, checkpoint_steps=2)
+    with most_bytes(50_000), pytest.raises(FullError, match=said):
+        train(toy, toy_table(toy_pairs(9, 1)), config, tmp_path / "made")
 
 
 def test_a_loss_beyond_all_bounds_ends_the_training(bert, tmp_path):

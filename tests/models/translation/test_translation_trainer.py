@@ -1,5 +1,7 @@
 """Training: what the converted model says, and that an update depends on its number alone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,10 @@ from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.models.translation.translation_config import SIZES
 from pairweave.models.translation.translation_decoder import too_long, translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, FullError
 from pairweave.transforms.symbols.representations import symbols
 from tests.makers.ablations import GERMAN, SIZE, WORDS, sentence
+from tests.makers.file_limits import most_bytes
 
 pytestmark = pytest.mark.slow
 
@@ -114,6 +117,49 @@ def test_bf16_gives_other_weights_that_are_finite(data, tmp_path):
     weights = [model.get_input_embeddings().weight for model in (one, other)]
     assert torch.isfinite(weights[1]).all()
     assert not torch.equal(*weights)
+
+
+@pytest.mark.parametrize("most", [1_000, 100_000])
+def test_a_model_that_has_no_room_is_named(data, tmp_path, most):
+    vocabulary, _ = data
+    model = translation_model.new_model(CONFIG.changed(dimension=64), vocabulary, 1)
+    place = tmp_path / "model"
+    with most_bytes(most), pytest.raises(FullError, match=f"^{place}: the model cannot be written"):
+        translation_model.convert(model, vocabulary, place)
+
+
+def test_each_update_has_a_rate_of_its_own(data, tmp_path):
+    # The first updates of both have the same rate.
+    rates = [{"learning_rate": 0.01 * steps, "warmup_steps": steps} for steps in (1, 3)]
+    one, other = (
+        translation_trainer.train(training(data, steps=2, **rate), tmp_path / str(number)).model
+        for number, rate in enumerate(rates)
+    )
+    weights = [model.get_input_embeddings().weight for model in (one, other)]
+    assert not torch.equal(*weights)
+
+
+def test_the_learning_curve_has_mean_losses_and_those_of_the_dev_pairs(data, tmp_path):
+    vocabulary, _ = data
+    dev = encode_pass(vocabulary, SOURCES[:3], SOURCES[3:6], 50)
+    given = dataclasses.replace(training(data, steps=70, dropout=0.5), dev=dev)
+    losses = []
+    trained = translation_trainer.train(
+        given, tmp_path / "state", lambda _step, _steps, loss: losses.append(loss)
+    )
+    means = [np.mean(losses[:50]), np.mean(losses[50:])]
+    assert trained.losses["train"] == pytest.approx(means)
+    model, total = trained.model.eval(), 0.0
+    for source, target in zip(dev.sources, dev.targets, strict=True):
+        steps = torch.tensor([[vocabulary.padding, *target[:-1].tolist()]])
+        with torch.no_grad():
+            scores = model(
+                input_ids=torch.tensor([source.tolist()]), decoder_input_ids=steps
+            ).logits[0, :, :-1]
+        chosen = scores.log_softmax(1).gather(1, torch.tensor(target.tolist())[:, None])
+        total -= float(chosen.sum())
+    pieces = sum(map(len, dev.targets))
+    assert trained.losses["dev"][-1] == pytest.approx(total / pieces, rel=1e-4)
 
 
 def test_a_model_that_does_not_end_writes_no_more_pieces_than_it_has_positions(data, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.translation.translation_pairs import Vocabulary
-from pairweave.pipelines.ablation import arm_data
+from pairweave.pipelines.ablation import arm_data, translation_task
 from pairweave.pipelines.ablation import prepared as preparation
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm
 from pairweave.pipelines.ablation.prepared import PLAN, prepare
@@ -211,6 +211,63 @@ def test_test_segments_in_the_fit_of_the_aligner_are_refused(tmp_path):
     }
     with pytest.raises(ConfigError, match=r"tests\.help: 2 of its segments are in the fit of the"):
         prepared(tmp_path, value)
+
+
+ROWS = {"source": ["a", "b", "c"], "target": ["x", "y", "z"]}
+
+
+@pytest.mark.parametrize(
+    ("job", "columns", "kinds", "taken"),
+    [
+        ("augment", {"kind": ["plain", "tagged", "plain"]}, ("plain", "tagged"), "abc"),
+        ("augment", {"kind": ["plain", "tagged", "plain"]}, ("tagged",), "b"),
+        ("filter", {"keep": [True, False, True]}, ("plain", "tagged"), "ac"),
+        ("bitext", {}, ("plain", "tagged"), "abc"),
+        ("bitext", {}, ("tagged",), None),
+        ("align", {}, ("plain", "tagged"), None),
+    ],
+)
+def test_rows_of_a_run_are_those_of_the_kinds_that_it_keeps(
+    monkeypatch, job, columns, kinds, taken
+):
+    class Run:
+        settings, directory = {}, "finished"
+
+        def tables(self):
+            return [pa.table({**ROWS, **columns})]
+
+    Run.job = job
+    monkeypatch.setattr(translation_task.FinishedRun, "open", lambda _: Run())
+    if taken is None:
+        with pytest.raises(ConfigError, match=rf"^finished: a run of {job}"):
+            list(translation_task._rows_of_run("finished", kinds))
+        return
+    found = list(translation_task._rows_of_run("finished", kinds))
+    assert "".join(source for source, _ in found) == taken
+    assert found == [row for row in zip(*ROWS.values(), strict=True) if row[0] in taken]
+
+
+def test_rows_of_a_stream_are_those_of_their_epochs(monkeypatch):
+    class Rows:
+        epoch = 0
+
+        def batches(self):
+            for self.epoch, table in (
+                (0, pa.table(ROWS).slice(0, 2)),
+                (0, pa.table(ROWS).slice(2)),
+            ):
+                yield table
+            self.epoch = 1
+            yield pa.table(ROWS).slice(1)
+
+        def state_dict(self):
+            return {"epoch": self.epoch}
+
+    asked = []
+    monkeypatch.setattr(translation_task, "open_rows", lambda *given: asked.append(given) or Rows())
+    pairs = list(zip(*ROWS.values(), strict=True))
+    assert translation_task._streamed("finished", 2, {"seed": 3}) == [pairs, pairs[1:]]
+    assert asked == [(["finished"], {"seed": 3, "epochs": 2})]
 
 
 @pytest.mark.parametrize(
