@@ -13,6 +13,7 @@ from pairweave.models.encoder import heads  # noqa: E402
 from pairweave.models.encoder.encoder_config import HEADS, HeadConfig  # noqa: E402
 from pairweave.models.encoder.heads import extract  # noqa: E402
 from pairweave.models.encoder.optimal_transport import _iterate, cost_of, plan  # noqa: E402
+from pairweave.models.encoder.piece_similarity import closeness  # noqa: E402
 from pairweave.transforms.errors import ConfigError  # noqa: E402
 
 
@@ -295,3 +296,11 @@ def test_unbalanced_transport_of_a_dear_price_moves_the_mean_of_both_masses(mass
 def test_wrong_settings_are_refused(settings_, message):
     with pytest.raises(ConfigError, match=message):
         HeadConfig(**settings_)
+
+
+def test_a_side_of_one_piece_has_no_diagonal():
+    cells = torch.ones((3, 3, 3), dtype=torch.bool)
+    lengths = torch.tensor([1, 3, 3]), torch.tensor([3, 1, 3])
+    near = closeness(*lengths, cells, 0.5)
+    assert (near[:2] == 1).all()
+    assert near[2].tolist() == [[1, 0.875, 0.5], [0.875, 1, 0.875], [0.5, 0.875, 1]]

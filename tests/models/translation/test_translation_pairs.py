@@ -69,6 +69,9 @@ def test_each_pass_has_every_pair_once_and_within_the_budget(vocabulary):
         orders.append(rows)
     assert seen == [list(range(len(data.sources)))] * 2
     assert orders[0] != orders[1]
+    longest = [int(data.lengths[batches.batch(at)[1]].max()) for at in range(step // 2)]
+    assert len(set(longest)) > 1
+    assert longest != sorted(longest, reverse=True)
 
 
 def test_a_batch_depends_on_its_number_and_the_seed_alone(vocabulary):
