@@ -77,9 +77,9 @@ class LoadedPluginAligner(AlignsEveryPair):
         try:
             forward, reverse = self._aligner.align(pa.table(columns))
             both = [[list(each) for each in links] for links in (forward, reverse)]
-        except MemoryError:
+        except (MemoryError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a panic of Rust is not an Exception
             raise self._failed(raised(error)) from error
         links = [self._checked(each, table) for each in both]
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)

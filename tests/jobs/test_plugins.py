@@ -145,6 +145,7 @@ def test_a_run_of_another_version_of_a_plugin_is_refused(tmp_path, directory, mo
         ("return np.float32(1)", "returned one number for 11 pairs"),
         ("return np.full(len(pairs), np.nan)", "returned NaN for a pair, whose source is "),
         ("raise SystemExit(0)", "raised SystemExit: 0"),
+        ("raise BaseException('panic')", "raised BaseException: panic"),
         ("return 'text'", "returned str for 11 pairs"),
         ("return ['0.5'] * len(pairs)", "returned values of the type <U3"),
         ("return np.full(len(pairs), 1j)", "returned values of the type complex128"),

@@ -80,6 +80,7 @@ def test_the_digest_is_that_of_the_code(tmp_path, monkeypatch):
         ("return links[:-1], links", "returned links of 1 pairs for 2; expected links"),
         ("return None", "raised TypeError: "),
         ("raise SystemExit(0)", "raised SystemExit: 0; expected links"),
+        ("raise BaseException('panic')", "raised BaseException: panic; expected links"),
         ("return [[(0, 0)], []], links", "returned links that are not 3 numbers each; expected"),
         ("return [[(0, 0)] * 3, []], links", "returned links that are not 3 numbers each"),
         ("return [[(0, 0), (0, 0, 1)], []], links", "returned links that are not 3 numbers each"),

@@ -80,9 +80,9 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
     columns = {name: pairs.column(name).cast(pa.string()) for name in _TEXTS}
     try:
         returned = rule.measure(pa.table(columns))
-    except MemoryError:
+    except (MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # a panic of Rust is not an Exception
         raise _failed(planned, raised(error)) from error
     try:
         values = returned_numbers(returned, pairs.num_rows, "values")

@@ -28,9 +28,9 @@ def score(plugin: Plugin, pairs: pa.Table) -> np.ndarray:
     expected = ("a finite number of 32 bits for each pair", "give another scorer")
     try:
         returned = scorer.score(pa.table(columns))
-    except MemoryError:
+    except (MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # a panic of Rust is not an Exception
         raise plugin.failed("scorer", "score", raised(error), *expected) from error
     try:
         scores = returned_numbers(returned, pairs.num_rows, "scores")

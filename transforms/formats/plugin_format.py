@@ -99,7 +99,7 @@ def _pairs(
             if pairs is None:
                 pairs = iter(reader.read(source, *langs))
             pair: object = next(pairs, _END)
-        except (PairweaveError, MemoryError):
+        except (PairweaveError, MemoryError, KeyboardInterrupt):
             raise
         except ValueError as error:
             if isinstance(error, io.UnsupportedOperation):  # not of the file, but of its use
@@ -111,7 +111,7 @@ def _pairs(
                 f"{plugin} cannot read it after pair {number}: {said}; mend the file, or give "
                 "another --format",
             ) from error
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a panic of Rust is not an Exception
             raise _failed(plugin, f"{raised(error)} after pair {number} of {name}") from error
         if pair is _END:
             break

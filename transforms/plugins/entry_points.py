@@ -224,7 +224,9 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
     try:
         loaded = entry.load()
         fault = kind.fault(loaded)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of Rust is not an Exception
         text = _one_line(error)
         raise ConfigError(
             f"{place}: cannot be loaded: {text}; expected {kind.expected}; install that package "

@@ -41,9 +41,9 @@ def cut(
     try:
         cuts = tokenizer.cut(strings, pa.array(languages, pa.string()))
         returned = [list(each) for each in cuts]
-    except MemoryError:
+    except (MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # a panic of Rust is not an Exception
         raise _failed(plugin, raised(error)) from error
     if len(returned) != len(strings):
         raise _failed(plugin, f"returned tokens of {len(returned)} texts for {len(strings)}")

@@ -100,7 +100,7 @@ def _on_each(
         try:
             work(handler)
         except Exception as error:  # noqa: BLE001 - raised again in the launcher's thread
-            errors.append(error)
+            errors.append(handler.cause(error) if isinstance(handler, ProcessHandler) else error)
 
     threads = [threading.Thread(target=guarded, args=(handler,)) for handler in handlers]
     try:

@@ -18,6 +18,12 @@ from pairweave.transforms.errors import WorkerError
 WORKER_URN = "pairweave:env:worker:v1"
 """The environment of a worker process."""
 
+BROKEN = ("Channel closed prematurely", "RPC that terminated with")
+"""Words of Beam's and gRPC's errors for a broken connection."""
+
+ENDING_SECONDS = 5.0
+"""Maximum time between the break of a worker's connections and the news that it has ended."""
+
 
 class Requests:
     """The requests to a worker, which fail once it has ended.
@@ -30,6 +36,7 @@ class Requests:
         """Take the place of the `push` of a worker's `ControlConnection`."""
         self._connection, self._push = connection, connection.push
         self._error: WorkerError | None = None
+        self._failed = threading.Event()
         connection.push = self.push
 
     def push(self, request: Any) -> Any:
@@ -43,8 +50,14 @@ class Requests:
     def fail(self, error: WorkerError) -> None:
         """Let all requests fail, those that wait and those to come."""
         self._error = error
+        self._failed.set()
         for future in list(self._connection._futures_by_id.values()):  # an answer may still arrive
             future.abort(error)
+
+    def failure(self, seconds: float) -> WorkerError | None:
+        """Return the error with which requests fail; None if they do not within some seconds."""
+        self._failed.wait(seconds)
+        return self._error
 
 
 @worker_handlers.WorkerHandler.register_environment(WORKER_URN, bytes)
@@ -72,6 +85,14 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
         # This wakes up any code that waits for an answer or for data from the worker.
         self._requests.fail(error)
         self.data_conn._exception = error
+
+    def cause(self, error: Exception) -> Exception:
+        """Return the reason of an error of this worker: how it ended, if its connections broke.
+
+        They break before it is known how it ended.
+        """
+        broke = any(sign in str(error) for sign in BROKEN)
+        return self._requests.failure(ENDING_SECONDS if broke else 0.0) or error
 
     def close(self) -> None:
         """Close the connections, then wait for the process."""
@@ -101,7 +122,9 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
 
 def _ending(code: int) -> str:
     if code == -signal.SIGKILL:
-        return f"was killed (signal 9): the machine may have run out of memory: {memory.REMEDY}"
-    if code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"ended with status {code}"
+        return (
+            "was killed (signal 9): the machine may have run out of memory (dmesg shows what was "
+            f"killed): {memory.REMEDY}"
+        )
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+    return f"{how} before its work was done, by code that it ran, such as a library or a plugin"

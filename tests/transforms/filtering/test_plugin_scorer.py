@@ -67,6 +67,7 @@ def test_a_scorer_gets_texts_and_languages_and_perhaps_no_pair(tmp_path, monkeyp
         ("return [0, float('nan')]", "returned nan for a pair, whose source is 'Bäume'; expected"),
         ("return [1e99, 0]", "returned 1e+99 for a pair, whose source is 'a'; expected"),
         ("raise SystemExit(0)", "raised SystemExit: 0; expected"),
+        ("raise BaseException('panic')", "raised BaseException: panic; expected"),
         ("return ['0.5', '0.6']", "returned scores of the type <U3; expected"),
         ("return [1 + 2j, 0]", "returned scores of the type complex128; expected"),
     ],

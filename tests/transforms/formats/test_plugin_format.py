@@ -152,6 +152,7 @@ def test_a_worker_with_other_code_refuses_the_unit(tmp_path, monkeypatch):
         ("yield 'ab'", "yielded 'ab' as pair 1 of a.bars; expected tuples"),
         ("yield None", "yielded 'None' as pair 1 of a.bars; expected tuples"),
         ("raise SystemExit(0)", "raised SystemExit: 0 after pair 0 of a.bars"),
+        ("raise BaseException('panic')", "raised BaseException: panic after pair 0 of a.bars"),
         ("yield 1, 'b'", "yielded \"(1, 'b')\" as pair 1 of a.bars; expected tuples"),
         ("raise KeyError('two\\nlines')", "raised KeyError: 'two\\nlines' after pair 0 of a.bars"),
         (

@@ -170,6 +170,7 @@ def test_an_entry_point_that_names_no_object_is_refused(tmp_path, monkeypatch, v
         ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise ValueError('two\\nlines')\n", "ValueError: two lines"),
         ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("raise BaseException('panic')\n", "BaseException: panic"),
         ("a = (\n", "SyntaxError: "),
         ("", "AttributeError: module 'a_module' has no attribute 'RULE'"),
         (f"{plugins.RULE}Rule.about = property(lambda _: 1 / 0)\n", "ZeroDivisionError: "),

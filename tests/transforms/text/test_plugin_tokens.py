@@ -95,6 +95,7 @@ def test_what_is_no_line_of_a_plugin_is_refused(text):
         ("return ((1 / 0 for _ in text) for text in texts)", "raised TypeError: "),
         ("return ((1 / 0 for _ in '1') for text in texts)", "raised ZeroDivisionError: "),
         ("raise SystemExit(0)", "raised SystemExit: 0; expected"),
+        ("raise BaseException('panic')", "raised BaseException: panic; expected"),
         ("return [[(0, 0)], []]", "returned the token (0, 0) of the text 'a b'"),
         ("return [[(0, 4)], []]", "returned the token (0, 4) of the text 'a b'"),
         ("return [[(-1, 1)], []]", "returned the token (-1, 1) of the text 'a b'"),

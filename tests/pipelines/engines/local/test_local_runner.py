@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -65,6 +66,16 @@ def beams_buffer() -> GroupingBuffer:
     return GroupingBuffer(BEFORE, AFTER, Windowing(GlobalWindows()))
 
 
+def connected():
+    """Return a handler with connections and no process."""
+    handler = process_handler.ProcessHandler.__new__(process_handler.ProcessHandler)
+    handler._stopping = False
+    handler.data_conn = data_plane._GrpcDataChannel()
+    handler.control_conn = worker_handlers.ControlConnection()
+    handler._requests = process_handler.Requests(handler.control_conn)
+    return handler
+
+
 def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
     """Without that a launcher would wait for ever for a worker that ran out of memory."""
 
@@ -74,11 +85,7 @@ def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
         def wait(self):
             return -9
 
-    handler = process_handler.ProcessHandler.__new__(process_handler.ProcessHandler)
-    handler._stopping = False
-    handler.data_conn = data_plane._GrpcDataChannel()
-    handler.control_conn = worker_handlers.ControlConnection()
-    handler._requests = process_handler.Requests(handler.control_conn)
+    handler = connected()
     waiting = handler.control_conn.push(beam_fn_api_pb2.InstructionRequest())
     handler._watch(Killed())
     with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
@@ -87,6 +94,27 @@ def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
     for future in (waiting, later):
         with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
             future.get(timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (-9, "worker process 17 was killed (signal 9): the machine may have run out of memory"),
+        (-11, "worker process 17 was ended by SIGSEGV before its work was done, by code that"),
+        (0, "worker process 17 ended with status 0 before its work was done, by code that it"),
+    ],
+)
+def test_a_connection_that_breaks_first_is_explained_by_the_end_of_the_worker(code, said):
+    handler = connected()
+    process = types.SimpleNamespace(pid=17, wait=lambda: time.sleep(0.2) or code)
+    threading.Thread(target=handler._watch, args=(process,)).start()
+    assert str(handler.cause(RuntimeError("Channel closed prematurely."))).startswith(said)
+
+
+def test_an_error_of_a_worker_that_lives_is_its_own_cause():
+    handler = connected()
+    error = ValueError("one of a step")
+    assert handler.cause(error) is error
 
 
 def test_requests_are_answered_until_the_worker_ends():
