@@ -17,6 +17,7 @@ from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.command_line.validation import (
     Model,
     check_keys,
+    check_kind,
     jobs_with,
     nearest,
     validate,
@@ -169,12 +170,8 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: expected a map of options, found {type(value).__name__}")
-    if "steps" in value and "steps" not in model.model_fields:
-        raise ConfigError(
-            f"{path}: has steps, so it is a recipe; run it with: pairweave run --config {path} "
-            "--output DIR"
-        )
     try:
+        check_kind(value, path, model.model_fields)
         check_keys(value, list(model.model_fields))
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error

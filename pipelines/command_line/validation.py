@@ -42,6 +42,28 @@ def check_keys(keys: Iterable[object], names: Sequence[str]) -> None:
             raise ConfigError(f"unknown key {key}{hint or nearest(str(key), names, names)}")
 
 
+def check_kind(document: Mapping[str, Any], path: str, names: Iterable[str]) -> None:
+    """Check that a YAML file is not a recipe, or the file of a refresh, unless that is expected.
+
+    Args:
+        document: The map in the file.
+        path: The file.
+        names: Keys that are expected.
+
+    Raises:
+        ConfigError: It is a file of another command, which the message names.
+    """
+    if "steps" in document and "steps" not in names:
+        raise ConfigError(
+            f"has steps, so it is a recipe; run it with: pairweave run --config {path} --output DIR"
+        )
+    if "job" in document and "job" not in names:
+        raise ConfigError(
+            "has the key job, so it is the file of a nightly refresh; bring its table up to date "
+            f"with: pairweave refresh --config {path} --output DIR"
+        )
+
+
 def nearest(name: str, first: Sequence[str], known: Sequence[str], least: float = 0.6) -> str:
     """Return a clause that asks whether another name was meant; empty if none is similar enough.
 

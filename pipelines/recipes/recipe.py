@@ -98,12 +98,14 @@ def read_recipe(
     """
     document = read_yaml(path)  # errors of this call name the file
     try:
-        return _Reader(_checked(document), output, overrides, most).steps()
+        return _Reader(_checked(document, path), output, overrides, most).steps()
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _checked(value: object) -> Values:
+def _checked(value: object, path: str) -> Values:
+    if isinstance(value, dict):
+        validation.check_kind(value, path, ("steps",))
     if not isinstance(value, dict) or not isinstance(value.get("steps"), list):
         raise ConfigError("expected a map with a list of steps; see pairweave run --help")
     if not value["steps"]:

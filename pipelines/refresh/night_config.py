@@ -106,6 +106,8 @@ def read_config(path: str, overrides: Mapping[str, Any]) -> NightConfig:
 
 
 def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightConfig:
+    if isinstance(document, dict):
+        validation.check_kind(document, path, ("job",))
     if not isinstance(document, dict) or "job" not in document:
         raise ConfigError(f"expected the options of a job and the key job: {_jobs()}")
     job = document["job"]

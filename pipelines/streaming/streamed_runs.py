@@ -38,6 +38,11 @@ from pairweave.transforms.text.segmenter import (
     needs_segmenter,
 )
 
+_NO_LINKS = (
+    "has no word links, from which tags are drawn; give a run of align, or of augment with "
+    "--keep_links"
+)
+
 
 def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStream:
     """Open the runs of a stream.
@@ -92,7 +97,7 @@ class _Augmented(_Aligned):
 
 def _finished(directory: str) -> FinishedRun:
     """Open a run whose settings can be read."""
-    run = FinishedRun.open(directory)
+    run = FinishedRun.open(directory, jobs=("align", "augment"), lacks=_NO_LINKS)
     path = files.join(directory, run_files.MANIFEST)
     if run.job == "augment":
         check_format(run.manifest, path, ANOTHER_FORMAT)
@@ -104,11 +109,6 @@ def _open(run: FinishedRun, options: StreamedTagOptions, seed: int, *, links: bo
     directory, job, settings = run.directory, run.job, run.settings
     if job == "augment":
         _check_augment(directory, settings)
-    elif job != "align":
-        raise ConfigError(
-            f"{directory}: a run of {job} has no word links, from which tags are drawn; give a run "
-            "of align, or of augment with --keep_links"
-        )
     plan = read_plan(files.join(directory, run_files.PLAN))
     if any(unit.get("inline_tags") == "index" for unit in plan["units"]):
         raise ConfigError(

@@ -236,6 +236,7 @@ def test_what_does_not_fit_a_table_is_refused_by_name(directory):
     ("head", "of", "message"),
     [
         ("source_lang: en\n", "", "nightly.yaml: expected the options of a job and the key job"),
+        ("steps: []\n", "", "has steps, so it is a recipe; run it with: pairweave run --config"),
         (
             "job: fit\n",
             "",

@@ -400,6 +400,7 @@ def test_what_cannot_be_streamed_is_one_message(made, options, message):
     ("changed", "message"),
     [
         ({"job": "filter"}, "a run of filter has no word links, from which tags are drawn; give"),
+        ({"job": "fit"}, "a run of fit has no word links, from which tags are drawn; give"),
         ({"method": "glossary"}, "method glossary finds what to tag in another way"),
         ({"min_confidence": 0.5}, "need probabilities that a run does not keep"),
         ({"segmenter": "icu 1"}, "its words were found with icu 1, but this machine has"),

@@ -25,6 +25,9 @@ from pairweave.transforms.symbols.representations import find_representation
 JOBS = ("augment", "align", "suggest", "filter", "bitext")
 """The jobs whose runs contain pairs to show."""
 
+NO_PAIRS = f"contains no pairs to show; give the --output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
+"""The end of the message about a run of another job."""
+
 ANOTHER_FORMAT = (
     "run the job again with another --output, or use that version (its rows can still be "
     "previewed and exported)"
@@ -59,7 +62,15 @@ class FinishedRun:
     checked: bool = True
 
     @classmethod
-    def open(cls, directory: str, *, counts: bool = False, checked: bool = True) -> Self:
+    def open(
+        cls,
+        directory: str,
+        *,
+        counts: bool = False,
+        checked: bool = True,
+        jobs: Sequence[str] = JOBS,
+        lacks: str = NO_PAIRS,
+    ) -> Self:
         """Open the directory of a finished run.
 
         Args:
@@ -67,9 +78,11 @@ class FinishedRun:
             counts: Whether its counters and histograms are read, in receipts too: this requires a
                 run in the format of this version. Rows of earlier versions can still be read.
             checked: Whether each shard is compared with its hash when it is read.
+            jobs: The jobs whose runs can be read.
+            lacks: What runs of other jobs lack, and what to give instead.
 
         Raises:
-            ConfigError: The directory contains no finished run, one without pairs, one whose
+            ConfigError: The directory contains no finished run, one of another job, one whose
                 manifest is damaged or lists files outside it, or, with ``counts``, one of another
                 format.
         """
@@ -83,11 +96,8 @@ class FinishedRun:
             advice = what_is_here(directory) or "; give the --output of a finished run"
             raise ConfigError(f"{directory}: no {run_files.MANIFEST}{advice}")
         manifest = read_manifest(path)
-        if manifest["job"] not in JOBS:
-            raise ConfigError(
-                f"{directory}: a run of {manifest['job']} contains no pairs to show; give the "
-                f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
-            )
+        if manifest["job"] not in jobs:
+            raise ConfigError(f"{directory}: a run of {manifest['job']} {lacks}")
         run_files.check_names(manifest, path)
         run = cls(directory, manifest, checked)
         run._check_listed(path)

@@ -105,6 +105,11 @@ def test_a_wrong_option_is_named(words, message):
             "c.yaml: has steps, so it is a recipe; "
             r"run it with: pairweave run --config .*c\.yaml --output DIR$",
         ),
+        (
+            "job: augment",
+            "c.yaml: has the key job, so it is the file of a nightly refresh; "
+            r".* with: pairweave refresh --config .*c\.yaml --output DIR$",
+        ),
         ("- 1", "expected a map"),
         ("a: [", "not valid YAML"),
         (

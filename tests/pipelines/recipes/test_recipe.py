@@ -186,6 +186,7 @@ def test_a_step_may_read_what_it_made_in_the_round_before(read):
     ("steps", "message"),
     [
         ("", "expected a map with a list of steps"),
+        ("job: augment\n", "has the key job, .* pairweave refresh --config .* --output DIR"),
         ("steps: []\n", "steps: the list is empty"),
         ("steps:\n- fit\n", "steps, entry 1: expected a map with the key job"),
         ("steps:\n- {job: fitt}\n", "steps, entry 1: job must be one of .*, got 'fitt'"),
