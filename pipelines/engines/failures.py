@@ -21,6 +21,7 @@ _RAISED = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$")
 _DETAILS = re.compile(r'details = "([^"]*)"')
 _LOST_WORKER = ("Channel closed prematurely", "SDK worker disconnected")
 _LOST_SERVER = "RPC that terminated with"
+_DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
 _FRAME = re.compile(r"^(Traceback \(|  |\s*$|During handling|The above exception|\tat |Caused by)")
 
 
@@ -154,11 +155,24 @@ def _first_error(error: BaseException, raised: Sequence[tuple[str, str, str]]) -
     """Return the first error in a text of tracebacks, with its step."""
     text = str(error)
     if raised:
-        name, message, _ = raised[0]
+        name, message, _ = _of_file(text) or raised[0]
         step = next((step for _, _, step in raised if step), "")
         return f"{name}: {message}" + (f" (in step {step})" if step else "")
     first = next((line for line in text.splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {first}"
+
+
+def _of_file(text: str) -> tuple[str, str, str] | None:
+    """Return the first `OSError` in a text that was raised from another error.
+
+    It names the file or object, unlike the error of a store's client that it was raised from.
+    """
+    for part in text.split(_DIRECT_CAUSE)[1:]:
+        first = next(_raised(part), ("", "", ""))
+        kind = getattr(builtins, first[0], None)
+        if isinstance(kind, type) and issubclass(kind, OSError):
+            return first
+    return None
 
 
 def _raised(text: str) -> Iterator[tuple[str, str, str]]:

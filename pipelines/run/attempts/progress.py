@@ -3,6 +3,7 @@
 On a terminal, marks of workers on the same machine say how far they are within a shard.
 """
 
+import contextlib
 import sys
 import threading
 import time
@@ -70,7 +71,8 @@ class Progress:
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._since = self._changed = time.monotonic()
         self._finished = -1
-        self._shards_before = self._shards_at_start = self._count()[1]
+        self._counted = self._count()
+        self._shards_before = self._shards_at_start = self._counted[1]
         self._alignments = alignments
         progress_marks.clear()
 
@@ -96,6 +98,18 @@ class Progress:
         units = sum(name.startswith("unit-") for name in names)
         shards = sum(name.startswith("shard-") for name in names)
         return units, shards
+
+    def _count_again(self) -> tuple[int, int]:
+        """Return `_count`, or the last counts if the store fails, which ends no watch of a run."""
+        with contextlib.suppress(OSError):
+            self._counted = self._count()
+        return self._counted
+
+    def _has_model(self) -> bool:
+        """Tell whether the model that the run fits is finished; not if the store fails."""
+        with contextlib.suppress(OSError):
+            return self._model is not None and files.exists(self._model)
+        return False
 
     def _look_for_standstill(self, units: int, shards: int) -> None:
         self._warn_of_standstill(units + shards)
@@ -140,7 +154,7 @@ class Progress:
             running = True
             while running:
                 running = not self._stop.wait(self._seconds)
-                units, shards = self._count()
+                units, shards = self._count_again()
                 marks = progress_marks.read()
                 if running:
                     self._look_for_standstill(units, shards)
@@ -164,7 +178,7 @@ class Progress:
             now = time.monotonic()
             if running and now < due:
                 continue
-            units, shards = self._count()
+            units, shards = self._count_again()
             if running:
                 self._look_for_standstill(units, shards)
             line = f"{units} of {self._units} units read, shards {self._state(units, shards)}"
@@ -200,7 +214,7 @@ class Progress:
         """
         text = f"{shards} of {self._shards}"
         if self._model is not None:
-            if units < self._units or not files.exists(self._model):
+            if units < self._units or not self._has_model():
                 return f"{text}, {'fitting the aligner' if units == self._units else 'reading'}"
             self._model = None
             self._since = time.monotonic()

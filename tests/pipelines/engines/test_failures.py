@@ -71,6 +71,21 @@ def test_another_error_comes_with_its_name_and_step(shape):
     assert not user_error
 
 
+@engines
+def test_the_error_of_a_stores_client_gives_way_to_that_which_names_the_object(shape):
+    said = "PermissionError: [Errno 13] S3 refuses: Forbidden: 's3://b/data/part-0'"
+    client = (
+        "botocore.exceptions.ClientError: An error occurred (403)\n\nThe above exception was the "
+        "direct cause of the following exception:\n\nTraceback (most recent call last):\n"
+        '  File "/somewhere/s3.py", line 201, in _mapped\n'
+    )
+    error = RuntimeError(shape.format(error=client + said))
+    message, user_error = failure_message(error)
+    assert message == f"{said} (in step Write shards/Write)"
+    assert not user_error
+    assert is_of_machine(error, message)
+
+
 def test_an_error_of_that_name_from_another_library_is_not_ours():
     error = RuntimeError(LOCAL.format(error="botocore.ConfigError: a profile"))
     assert failure_message(error) == (

@@ -50,6 +50,32 @@ def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypa
     assert watched[0] == (0, "0 of 2 units read, 0 of 4 shards written")
 
 
+def test_a_store_that_fails_ends_no_watch(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOCAL_SECONDS", 0.01)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOG_SECONDS", 0.0)
+    caplog.set_level(logging.INFO, logger="pairweave")
+    output, watched = str(tmp_path), []
+    still = types.SimpleNamespace(check=lambda *words: watched.append(words))
+    model = files.join(output, "about.json")
+
+    def fail(path):
+        raise PermissionError(13, "S3 refuses", path)
+
+    files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
+    with Progress(output, units=1, shards=4, pairs=4000, model=model, standstill=still):
+        wait_for(caplog, "fitting the aligner")
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "list_names", fail)
+            patch.setattr(files, "exists", fail)
+            before = len(watched)
+            until = time.monotonic() + 30
+            while len(watched) < before + 5:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+        files.write_bytes(model, b"{}")
+        wait_for(caplog, "shards 0 of 4")
+
+
 def write_shards(output, shards, of):
     for shard in range(shards):
         files.write_bytes(files.join(output, shard_receipt_name(shard, of)), b"{}")
