@@ -105,6 +105,19 @@ def test_a_whole_file_without_room_is_named_and_leaves_nothing(name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("size", [100, 100_000])
+def test_every_error_of_a_file_without_room_names_it(size, tmp_path):
+    """A runner passes on the text of all of them, and the first one is shown."""
+    path = str(tmp_path / "part")
+    with pytest.raises(OSError, match="File too large") as refused, no_room():
+        files.write_bytes(path, b"x" * size)
+    error = refused.value
+    while error is not None:
+        assert error.filename == path
+        error = error.__context__
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_name_that_an_error_has_stays(tmp_path):
     with pytest.raises(FileNotFoundError) as refused, named_errors.naming("other"):
         (tmp_path / "none").read_bytes()

@@ -159,7 +159,8 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
     make_directories(final.parent)
     temporary = final.with_name(name_for(final.name))
     try:
-        with temporary.open("xb") as file:
+        # Closing the file may fail, too, and raise another error than the one of the write.
+        with temporary.open("xb") as file, named_errors.naming(path):
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
