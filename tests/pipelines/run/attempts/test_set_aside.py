@@ -100,3 +100,10 @@ def test_the_last_missing_shard_is_not_tried_once_more():
     with pytest.raises(SetAsideError, match=r"1 of 5 shards .* shard 4: shard 4 of these"):
         finish_others(made, 5, 3, message)
     assert made.graphs == 1
+
+
+def test_that_all_shards_fail_is_no_reason_to_set_them_aside():
+    made = Made(2, poison={0, 1}, order=[0, 1], marks=MARKS["exact"])
+    made.last = frozenset({0})
+    with pytest.raises(WorkerError, match="2 of 2 shards fail alone"):
+        finish_others(made, 2, 8, "a fault")
