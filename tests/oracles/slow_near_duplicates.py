@@ -7,6 +7,7 @@ from collections import defaultdict
 import regex
 
 from tests.oracles.slow_filtering import find_marks
+from tests.oracles.slow_projection import fold
 
 VALUES = 128
 LEADERS = 64
@@ -24,10 +25,10 @@ def mix64(value):
 
 @functools.cache
 def point(char):
-    """Return a character as shingles have it: small, or a space."""
+    """Return a character as shingles have it: folded, or a space."""
     if not regex.match(r"[\p{L}\p{M}\p{N}\x01-\x07]", char):
         return " "
-    return char.lower() if len(char.lower()) == 1 else char
+    return fold(char)
 
 
 def shingles(source, target):

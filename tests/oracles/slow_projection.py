@@ -70,10 +70,16 @@ def kind(char, *, near=True):
 
 @functools.cache
 def fold(char):
-    """Return a character without its case and width."""
-    if shape(char) == "space" or unicodedata.category(char)[0] not in "LNPS":
+    """Return a character without its case, width and script of digits."""
+    if unicodedata.category(char)[0] not in "LMNPS":
         return char
-    folded = unicodedata.normalize("NFKC", char).casefold()
+    if char == "’":  # noqa: RUF001 - it is meant
+        return "'"
+    if char == "İ":
+        return "i"
+    if unicodedata.decimal(char, None) is not None:
+        return str(unicodedata.decimal(char))
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
     return folded if len(folded) == 1 else char
 
 

@@ -1,5 +1,6 @@
 """The scripts of languages."""
 
+from pairweave.transforms.reading.language_tags import normal
 from pairweave.transforms.text.codepoints import SCRIPTS
 from pairweave.transforms.text.iso_languages import primary_tag
 
@@ -104,10 +105,10 @@ def scripts_of(language: str) -> tuple[str, ...]:
 
     >>> scripts_of("ja")
     ('Han', 'Hiragana', 'Katakana')
-    >>> scripts_of("khm"), scripts_of("sr-Latn-RS")
-    (('Khmer',), ('Latin',))
+    >>> scripts_of("khm"), scripts_of("sr-Latn-RS"), scripts_of("sr_Latn")
+    (('Khmer',), ('Latin',), ('Latin',))
     """
-    first, *others = language.lower().split("-")
+    first, *others = normal(language).split("-")
     for subtag in others:
         if subtag in _SUBTAGS:
             return _SUBTAGS[subtag]

@@ -19,6 +19,7 @@ from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.formats.moses import Side, read_sides, shift_between
 from pairweave.transforms.reading.input_format import InputFormat
+from pairweave.transforms.reading.language_tags import normal
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest, stored_file
 from pairweave.transforms.reading.scan_lines import LineCounter
 from pairweave.transforms.storage import files
@@ -139,9 +140,9 @@ def _in_order(
 
 def _member_of(by_language: dict[str, zipfile.ZipInfo], lang: str) -> str | None:
     """Return the tag of the member in a language: the same, or else the only one with its code."""
-    same = [tag for tag in by_language if tag.lower() == lang.lower()]
-    code = lang.lower().partition("-")[0]
-    alike = [tag for tag in by_language if tag.lower().partition("-")[0] == code]
+    same = [tag for tag in by_language if normal(tag) == normal(lang)]
+    code = normal(lang).partition("-")[0]
+    alike = [tag for tag in by_language if normal(tag).partition("-")[0] == code]
     chosen = same or alike
     return chosen[0] if len(chosen) == 1 else None
 

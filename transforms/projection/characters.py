@@ -1,7 +1,6 @@
 """Properties of code points that say where a tag may belong."""
 
 import functools
-import unicodedata
 
 import numpy as np
 import regex
@@ -37,9 +36,6 @@ _KINDS = (
 _IN_WORDS = r"(?V1)[[\p{M}\u200C]--[\p{Me}\p{Variation_Selector}]]+"
 """Vowels, tones and other signs written on letters, and the joiner that Persian writes in words."""
 
-_FOLDED = r"(?V1)[[\p{L}\p{N}\p{P}\p{S}]--[\p{Unified_Ideograph}\uAC00-\uD7A3]]+"
-"""Characters that may have a case or a width; ideographs and Hangul, above all, have none."""
-
 
 @functools.cache
 def characters() -> evidence.Characters:
@@ -60,11 +56,5 @@ def characters() -> evidence.Characters:
             kinds[slice(*match.span())] = kind
     marks = shapes & evidence.CLASS == evidence.OTHER
     shapes[marks] |= kinds[marks] << evidence.KIND_SHIFT
-    folds = codes.copy()
-    for match in regex.finditer(_FOLDED, everything):
-        for at in range(*match.span()):
-            folded = unicodedata.normalize("NFKC", everything[at]).casefold()
-            if len(folded) == 1:
-                folds[at] = ord(folded)
-    shapes.flags.writeable = folds.flags.writeable = False
-    return evidence.Characters(shapes, folds)
+    shapes.flags.writeable = False
+    return evidence.Characters(shapes, codepoints.folds())

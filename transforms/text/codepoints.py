@@ -1,12 +1,14 @@
 """The properties of all code points, from the Unicode tables of the `regex` module."""
 
 import functools
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 import regex
 
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.text.words import fold_character
 
 SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Syriac", "Thaana"),
@@ -89,6 +91,28 @@ _UPPER_FLAGS = (
     (r"\p{Lu}\p{Lt}", utf8.CAPITAL),
     (r"\p{Pe}\p{Pf}\p{Pi}\"'", utf8.CLOSING),
 )
+
+
+_FOLDED = r"[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\p{Unified_Ideograph}\uAC00-\uD7A3]"
+"""Characters that may have another form; ideographs and Hangul, above all, have none."""
+
+
+@functools.cache
+def folds() -> np.ndarray:
+    """Return the form of every code point by which texts are compared character by character.
+
+    Returns:
+        uint32 ``[1114112]``, read-only: as by `transforms.kernels.text.words.fold_character`, with
+        letters and their accents composed. A code point that would become several stays itself.
+    """
+    table = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
+    for run in code_point_runs(_FOLDED):
+        for point in range(*run):
+            folded = unicodedata.normalize("NFC", fold_character(chr(point)))
+            if len(folded) == 1:
+                table[point] = ord(folded)
+    table.flags.writeable = False
+    return table
 
 
 @functools.cache

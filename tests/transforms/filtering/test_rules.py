@@ -201,6 +201,7 @@ def test_every_column_of_the_rules_is_measured_and_a_share_where_it_should_be():
     [
         ("en-GB", ("Latin",)),
         ("zh-Hant-TW", ("Han",)),
+        ("sr_Latn_RS", ("Latin",)),
         ("sr", ("Cyrillic", "Latin")),
         ("und", ()),
         ("ps", ("Arabic",)),

@@ -431,10 +431,18 @@ def test_the_third_of_three_equal_names_is_tagged_without_a_link(links):
     )
 
 
-@pytest.mark.parametrize("name", ["MENU", "\uff2d\uff25\uff2e\uff35"])
-def test_a_name_is_the_same_in_another_case_or_width(name):
-    actual = projected(f'open the <g id="1">{name}</g> now', "menu jetzt doch starten", [(3, 1)])
-    assert actual == '<g id="1">menu</g> jetzt doch starten'
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("MENU", "menu"),
+        ("\uff2d\uff25\uff2e\uff35", "menu"),
+        ("İndir", "indir"),
+        ("2019", "٢٠١٩"),
+    ],
+)
+def test_a_name_is_the_same_in_another_case_or_width_or_script_of_digits(name, same):
+    actual = projected(f'open the <g id="1">{name}</g> now', f"{same} jetzt doch starten", [(3, 1)])
+    assert actual == f'<g id="1">{same}</g> jetzt doch starten'
 
 
 @pytest.mark.parametrize(

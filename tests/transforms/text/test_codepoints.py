@@ -31,6 +31,14 @@ def test_no_character_lies_outside_the_ranges_that_are_searched():
         assert regex.search(rf"[{members}]", outside, regex.V1) is None, members
 
 
+def test_characters_of_one_meaning_are_folded_alike():
+    table = codepoints.folds()
+    for forms in ("Éé", "Ｎn", "İIi", "٣۳३３3", "’'", "𝐀a"):  # noqa: RUF001 - all are meant
+        assert {table[ord(form)] for form in forms} == {ord(forms[-1])}
+    for itself in "ßﬁ한漢":
+        assert table[ord(itself)] == ord(itself)
+
+
 @pytest.mark.parametrize("whole_words", [False, True])
 def test_tables_hold_the_classes_of_code_points_at_both_ends_of_the_ranges(whole_words):
     table = codepoints.properties(whole_words=whole_words)

@@ -146,15 +146,13 @@ def _permutations() -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def _folded() -> np.ndarray:
-    """Return the replacement of each code point, its lower case or a space, uint32.
+    """Return the replacement of each code point, its folded form or a space, uint32.
 
     Letters, their marks and digits are kept; U+0001 to U+0007 represent masked text.
     """
     table = np.full(CODE_POINTS, minhash.SPACE, np.uint32)
     for run in codepoints.code_point_runs(r"\p{L}\p{M}\p{N}\u0001-\u0007"):
-        for point in range(*run):
-            lower = chr(point).lower()
-            table[point] = ord(lower) if len(lower) == 1 else point
+        table[slice(*run)] = codepoints.folds()[slice(*run)]
     table.flags.writeable = False
     return table
 

@@ -161,7 +161,7 @@ class Characters(NamedTuple):
 
     Attributes:
         shapes: Class, flags and kind of mark, uint8.
-        folds: The code point without its case and width, uint32.
+        folds: The code point without its case, width and script of digits, uint32.
     """
 
     shapes: np.ndarray

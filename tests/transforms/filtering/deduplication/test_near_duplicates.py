@@ -107,6 +107,14 @@ def test_signatures_are_those_of_plain_python():
     assert (keys[:, 0] == keys[:, 2]).all()
 
 
+def test_other_forms_of_letters_and_digits_are_alike():
+    one = pair(0, "The İndir button of 2019, in full width", "لعام 2019")
+    other = pair(1, "The indir button of ２０１９, in ｆｕｌｌ width", "لعام ٢٠١٩")  # noqa: RUF001
+    keys, codes = near_duplicates.signatures(table([one, other]), 0.8)
+    assert (keys[:, 0] == keys[:, 1]).all()
+    assert (codes[0] == codes[1]).all()
+
+
 def test_languages_are_of_the_key_and_make_no_bucket_across():
     rows = [pair(0, "a house", "ein Haus"), pair(1, "a house", "ein Haus", target_lang="fr")]
     keys, codes = near_duplicates.signatures(table(rows), 0.8)
