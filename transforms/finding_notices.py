@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.merged_notices import MAX_FILES
 from pairweave.transforms.rejects import Reject
@@ -85,5 +86,7 @@ def finding_notices(findings: Sequence[Finding]) -> Iterator[Notice]:
             continue
         first = of_kind[0]
         count = sum(finding.count for finding in of_kind)
-        place = f"{first.place} and {others:,} other files"
-        yield Notice(kind, place, count, f"{count:,} lines; of the first file: {first.message}")
+        place = f"{first.place} and {counted(others, 'other file')}"
+        yield Notice(
+            kind, place, count, f"{counted(count, 'line')}; of the first file: {first.message}"
+        )

@@ -22,6 +22,7 @@ from pairweave.pipelines.ablation.units import make_unit, unit_path
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Patterns
 from pairweave.pipelines.process import terminal
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import disk_files, files
@@ -81,7 +82,9 @@ def _merge(prepared: Prepared) -> int:
     rows = write_results(prepared, units)
     wanted = prepared.ablation.units()
     missing = [f"{arm}/{seed}" for arm, seed in wanted if (arm, seed) not in units]
-    terminal.say(f"{len(units)} of {len(wanted)} units finished, {len(rows)} results")
+    terminal.say(
+        f"{len(units)} of {counted(len(wanted), 'unit')} finished, {counted(len(rows), 'result')}"
+    )
     if missing:
         terminal.say(f"not finished: {', '.join(missing)}")
     if units:

@@ -11,6 +11,7 @@ from pairweave.pipelines.engines import private_network, programs
 from pairweave.pipelines.engines.flink import cluster_state, session_cluster
 from pairweave.pipelines.engines.flink.java import require_java
 from pairweave.pipelines.process import terminal
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files
@@ -61,7 +62,8 @@ def main(
         _up(place, flink, slots or 2, task_managers or 1)
     if action == "down":
         ended = session_cluster.stop(place)
-        terminal.say(f"{place}: {f'{ended} processes ended' if ended else 'not up'}")
+        what = counted(ended, "process ended", "processes ended") if ended else "not up"
+        terminal.say(f"{place}: {what}")
         return 0
     return _show(place, named=directory is not None)
 
@@ -93,8 +95,8 @@ def _show(directory: Path, *, named: bool) -> int:
         for member in state.members
     ]
     lines += [
-        f"  {overview.slots_available} of {overview.slots_total} slots free; "
-        f"{overview.jobs_running} jobs running"
+        f"  {overview.slots_available} of {counted(overview.slots_total, 'slot')} free; "
+        f"{counted(overview.jobs_running, 'job')} running"
         if overview
         else "  the job manager does not answer",
         f"  web: http://localhost:{state.rest}",

@@ -43,10 +43,10 @@ def main(
 
 def _lines(leftovers: list[Leftover], *, dry: bool) -> list[str]:
     lines = [
-        f"  {leftover.name}: {leftover.kind}, {leftover.size:,} bytes, "
-        f"{leftover.age / _HOUR:,.0f} hours old"
+        f"  {leftover.name}: {leftover.kind}, {counted(leftover.size, 'byte')}, "
+        f"{counted(round(leftover.age / _HOUR), 'hour')} old"
         for leftover in leftovers
     ]
     size = sum(leftover.size for leftover in leftovers)
     verb = "would remove" if dry else "removed"
-    return [*lines, f"  {verb} {counted(len(leftovers), 'file')} of {size:,} bytes"]
+    return [*lines, f"  {verb} {counted(len(leftovers), 'file')} of {counted(size, 'byte')}"]

@@ -205,7 +205,8 @@ def test_jobs_of_a_night_that_a_scheduler_starts_are_committed_by_the_next_comma
     expected = nightly.good_night(tmp_path, table="at_once")
     assert "committed night 1" in expected
     monkeypatch.setattr(inner_runs, "_start", lambda *_: pytest.fail("a job was started"))
-    nightly.good_night(tmp_path, "--launches", "jobs.json")
+    out = nightly.good_night(tmp_path, "--launches", "jobs.json")
+    assert out == "1 job to start: jobs.json\n"
     (launch,) = json.loads((tmp_path / "jobs.json").read_text())
     job, config, output = (launch[name] for name in ("job", "config", "output"))
     runs.run_well_here(job, "--config", config, "--output", output, cwd=tmp_path)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pairweave.transforms.export.export_formats import MarkupExport, alone
 from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, native_code
 from pairweave.transforms.formats.registry import FormatOptions
-from pairweave.transforms.markup.markup import Form, Kind
+from pairweave.transforms.markup.markup import Form, Kind, Marked
 from pairweave.transforms.markup.pair_markup import SideTag
 from pairweave.transforms.markup.segments import Segment, escape_attribute
 from pairweave.transforms.problems import Problem
@@ -59,6 +59,9 @@ _OF_VERSION_2 = re.compile(
     r"ph\b[^>]*\s(?:canCopy|canDelete|canReorder|copyOf|dataRef|disp|equiv|subFlows|subType|type)=)"
 )
 """Matches a tag of XLIFF 2 whose name XLIFF 1.2 has, too."""
+
+_CODE_POINT = re.compile(r'<[^>]*\shex="0*(?:10|[0-9A-Fa-f])?[0-9A-Fa-f]{1,4}"')
+"""Matches a ``cp`` of XLIFF 2 that names a code point."""
 
 _SEGMENT_BYTES = 64
 """Size of a unit's segment in addition to its text."""
@@ -205,6 +208,8 @@ class XliffHandler:
         if problem is None and is_empty:
             state = "missing" if translated is None else "empty"
             problem = Problem(Reject.UNTRANSLATED, f"line {self._line}: the target is {state}")
+        if problem is None and self.version.startswith("2"):
+            problem = self._code_point_problem(marked, translated)
         row = XmlRow(marked, translated, problem or self._state_problem())
         self.rows_with_tags += row.has_tags
         self._rows.append(row)
@@ -214,6 +219,18 @@ class XliffHandler:
             if wanted != ANY and stated and not matches(wanted, stated):
                 detail = f"line {self._line}: {side}: {stated}, wanted {wanted}"
                 return Problem(Reject.OTHER_LANGUAGE, detail)
+        return None
+
+    def _code_point_problem(self, *sides: Marked | None) -> Problem | None:
+        for side, marked in zip(("source", "target"), sides, strict=True):
+            for tag in marked.tags if marked is not None else ():
+                if (
+                    tag.name == "cp"
+                    and tag.kind is not Kind.CLOSE
+                    and not _CODE_POINT.match(tag.raw)
+                ):
+                    detail = f"line {self._line}: {side}: {tag.raw} names no code point"
+                    return Problem(Reject.WRONG_TYPE, f'{detail}; expected such as hex="001A"')
         return None
 
     def _state_problem(self) -> Problem | None:

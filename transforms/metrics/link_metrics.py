@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.links.pharaoh import PharaohLinks, in_step, read_links
@@ -106,8 +107,9 @@ class LinkScores:
             [
                 f"AER {100 * self.aer:.2f} %  precision {100 * self.precision:.2f} %  "
                 f"recall {100 * self.recall:.2f} %  F1 {100 * self.f1:.2f} %",
-                f"{self.pairs} pairs, {self.links} links: {self.possible_hits} of {self.possible} "
-                f"possible gold links, {self.sure_hits} of {self.sure} sure ones",
+                f"{counted(self.pairs, 'pair')}, {counted(self.links, 'link')}: "
+                f"{self.possible_hits} of {self.possible} possible gold links, "
+                f"{self.sure_hits} of {self.sure} sure ones",
                 self.signature,
                 json.dumps(self.as_dict()),
             ]

@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.installed_packages import version_of
 from pairweave.transforms.output.signature_line import signature
@@ -78,7 +79,8 @@ class SentenceScores:
             f"recall {figures[f'{name}_recall']:.3f}  F1 {figures[f'{name}_f1']:.3f}"
             for name in ("strict", "lax")
         ]
-        counts = f"{self.documents} documents, {self.beads} beads, {self.gold} to be found"
+        documents, beads = counted(self.documents, "document"), counted(self.beads, "bead")
+        counts = f"{documents}, {beads}, {self.gold} to be found"
         return "\n".join([*shown, counts, self.signature, json.dumps(figures)])
 
 

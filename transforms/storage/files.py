@@ -26,8 +26,10 @@ def join(directory: str, *names: str) -> str:
 
     >>> join("gs://bucket/out/", "rejects", "part-0")
     'gs://bucket/out/rejects/part-0'
+    >>> join("/", "out"), join("file:///data", "out")
+    ('/out', 'file:///data/out')
     """
-    return "/".join([directory.rstrip("/") or "/", *names]).replace("///", "//")
+    return "/".join([directory.rstrip("/"), *names]) or "/"
 
 
 def absolute(path: str) -> str:

@@ -235,7 +235,7 @@ def _prepare(
     if base is None or _may_change_rows(options, inputs):
         jobs = Night(config, options, base, inputs, ()).launches()
     files.write_bytes(options.launches, to_json(jobs))
-    terminal.say(f"{len(jobs)} jobs to start: {options.launches}")
+    terminal.say(f"{counted(len(jobs), 'job')} to start: {options.launches}")
     return 0
 
 

@@ -97,7 +97,7 @@ def _history_lines(record: Record) -> list[str]:
     changed = ", ".join(f"{name} {record.versions[name]}" for name in sorted(record.tables))
     lines = [
         f"night {record.night}  {record.when}  {record.operation}: +{metrics['new']['pairs']:,} "
-        f"-{metrics['removed']:,} = {metrics['table']['pairs']:,} pairs; "
+        f"-{metrics['removed']:,} = {counted(metrics['table']['pairs'], 'pair')}; "
         f"{f'versions {changed}' if changed else 'no table changed'}"
     ]
     if record.accepted is not None:
@@ -168,7 +168,9 @@ def compact_table(
 ) -> int:
     """Join the small files of a table."""
     before, after = compact(table, rows)
-    terminal.say(f"{before} files became {after}" if before else "there is nothing to join")
+    terminal.say(
+        f"{counted(before, 'file')} became {after:,}" if before else "there is nothing to join"
+    )
     return 0
 
 
@@ -209,5 +211,5 @@ def export_table(
     if not done:
         terminal.say("this version has no pairs, so there are no shards")
     for corpus, (pairs, taken) in done.items():
-        terminal.say(f"{corpus}: {taken:,} of {pairs:,} pairs")
+        terminal.say(f"{corpus}: {taken:,} of {counted(pairs, 'pair')}")
     return 0

@@ -57,7 +57,7 @@ def test_a_cluster_starts_with_what_is_asked_for_and_is_shown(started, tmp_path)
     assert lines[0] == f"{tmp_path / 'mine'}: up"
     assert lines[1] == f"  member0: process {os.getpid()}"
     assert lines[-3:] == [
-        "  4 of 6 slots free; 1 jobs running",
+        "  4 of 6 slots free; 1 job running",
         f"  web: http://localhost:{cluster.state.rest}",
         f"  use: --engine flink --flink_master=cluster:{tmp_path / 'mine'}",
     ]

@@ -87,7 +87,7 @@ def test_a_run_that_can_be_continued_keeps_all_that_its_plan_names(output, capsy
     assert tree(output) == {*NEEDED, *FINISHED, "_plan.json"}
     shown = capsys.readouterr().out
     for name, kind in GONE.items():
-        assert f"  {name}: {kind}, 1 bytes, 72 hours old" in shown
+        assert f"  {name}: {kind}, 1 byte, 72 hours old" in shown
     assert f"removed {len(GONE)} files of {len(GONE)} bytes" in shown
 
 

@@ -331,6 +331,26 @@ def test_inline_elements_of_version_2_are_tags(tmp_path):
     assert markup_of(row).original("source", row["source"]) == text
 
 
+@pytest.mark.parametrize("inline_tags", ["strip", "index"])
+@pytest.mark.parametrize(
+    ("cp", "reason"),
+    [
+        ('<cp hex="001A"/>', None),
+        ('<cp hex="10fffe"/>', None),
+        ('<cp hex="zz"/>', "wrong_type"),
+        ('<cp hex="110000"/>', "wrong_type"),
+        ('<cp hex=""/>', "wrong_type"),
+        ("<cp/>", "wrong_type"),
+    ],
+)
+def test_a_code_point_of_version_2_is_a_number(tmp_path, cp, reason, inline_tags):
+    body = segment("a", "b") + segment(f"a{cp}", f"b{cp}")
+    row = rows_of(tmp_path, body, 2, inline_tags=inline_tags)[1]
+    assert row["reason"] == reason
+    if reason is not None:
+        assert f'source: {cp} names no code point; expected such as hex="001A"' in row["detail"]
+
+
 def test_elements_with_other_identifiers_are_other_elements(tmp_path):
     body = unit('<g id="1">a</g>', '<g id="2">b</g>') + unit('<g id="1">a</g>', "<g>b</g>")
     assert reasons(rows_of(tmp_path, body, inline_tags="index")) == ["tags_differ", None]
