@@ -10,6 +10,8 @@ import itertools
 import unicodedata
 from collections import Counter
 
+import regex
+
 from pairweave.transforms.markup.markup import Marked
 from tests.oracles.slow_sound_phrases import is_word
 
@@ -37,6 +39,12 @@ def is_written_on_letters(char):
     if 0xFE00 <= ord(char) <= 0xFE0F or 0xE0100 <= ord(char) <= 0xE01EF or char in "᠋᠌᠍᠏":
         return False
     return unicodedata.category(char) in ("Mn", "Mc") or char == "\u200c"
+
+
+def is_invisible(char):
+    """Tell whether a character is a mark that nobody sees."""
+    pattern = r"[\p{Cc}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]"
+    return shape(char) == "mark" and regex.match(pattern, char) is not None
 
 
 @functools.cache
@@ -88,12 +96,14 @@ def look(text, at, step):
 
     That is its kind, its class, and the number of white-space characters before it.
     """
-    side = text[at:] if step > 0 else text[:at][::-1]
+    order = range(at, len(text)) if step > 0 else range(at - 1, -1, -1)
+    seen = [place for place in order if not is_invisible(text[place])]
+    side = "".join(text[place] for place in seen)
     near = side[:1]
     solid = side.lstrip()[:1]
     mark = kind(solid, near=near == solid)
     if mark == "stop":
-        where = at + len(side) - len(side.lstrip()) if step > 0 else len(text[:at].rstrip()) - 1
+        where = seen[len(side) - len(side.lstrip())]
         if solid in (text[where - 1 : where], text[where + 1 : where + 2]):
             mark = "ellipsis"
     return shape(near), mark, shape(solid), len(side) - len(side.lstrip())

@@ -48,6 +48,7 @@ def characters() -> evidence.Characters:
     everything = codes.tobytes().decode("utf-32-le", "surrogatepass")
     for match in regex.finditer(_IN_WORDS, everything):
         shapes[slice(*match.span())] = evidence.WORD
+    shapes[(shapes == evidence.OTHER) & (properties & utf8.BLANK != 0)] = evidence.INVISIBLE
     for match in regex.finditer(r"\p{Lu}+", everything):
         shapes[slice(*match.span())] |= evidence.UPPER
     kinds = np.zeros(len(properties), np.uint8)

@@ -19,6 +19,9 @@ from pairweave.transforms.kernels.uncounted import uncounted
 WHITE, WORD, OTHER = 1, 2, 3
 """Classes of characters: the low two bits of a shape; 0 is the edge of the text."""
 
+INVISIBLE = 0
+"""The shape of a mark that nobody sees, such as that of a direction: what is behind it counts."""
+
 CLASS, UPPER = 3, 4
 """Mask of the class, and a flag: an upper-case letter."""
 
@@ -311,15 +314,23 @@ def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[
     Returns:
         The class of the next character; the kind of mark of the next one other than white space;
         its class and case; and the number of white-space characters before it. 0 at the edge.
+        Invisible marks do not count.
     """
     near = at if step > 0 else at - 1
+    while 0 <= near < len(text) and shapes[text[near]] == INVISIBLE:
+        near += step
     if near < 0 or near >= len(text):
         return 0, 0, 0, 0
     following = near
-    while 0 <= following < len(text) and shapes[text[following]] & CLASS == WHITE:
+    spaces = 0
+    while 0 <= following < len(text):
+        shape_here = shapes[text[following]]
+        if shape_here & CLASS == WHITE:
+            spaces += 1
+        elif shape_here != INVISIBLE:
+            break
         following += step
     near_class = np.int64(shapes[text[near]]) & CLASS
-    spaces: Integer = (following - near) * step
     if following < 0 or following >= len(text):
         return int(near_class), 0, 0, int(spaces)
     shape = np.int64(shapes[text[following]])

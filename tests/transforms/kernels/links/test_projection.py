@@ -26,7 +26,7 @@ from tests.oracles.slow_tags import below, draw
 SETTINGS = st.tuples(st.booleans(), st.booleans(), st.booleans())
 
 TEXTS = st.text(
-    st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ를をน\u0940\u200c؟'), max_size=14
+    st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ를をน\u0940\u200c\u200f؟'), max_size=14
 )
 
 
@@ -363,6 +363,20 @@ def test_a_tag_has_as_many_spaces_on_both_sides_as_in_the_source():
     for spaces in (1, 2):
         case = source, target, *tokens, links, 4 + spaces, 4 + spaces
         assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (5 + spaces, 5 + spaces)
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u200e", "\u200f", "\u061c", "\u200d", "\u2060", "\ufe0f", "\u00ad"]
+)
+@pytest.mark.parametrize("text", ["a.", "a b", "a", "", " .", "a -b"])
+def test_an_invisible_mark_is_no_neighbour(text, mark):
+    shapes = characters().shapes
+    places = np.arange(len(text) + 1)
+    expected = look_around(project._points(text), shapes, places)
+    marked = project._points("".join(f"{mark}{char}" for char in text) + mark)
+    for beside in (0, 1):
+        actual = look_around(marked, shapes, 2 * places + beside)
+        assert actual.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("spaces", [0, 1, 2, 3])
