@@ -248,6 +248,25 @@ def make_directories(directory: Path) -> None:
             sync_directory(created.parent)
 
 
+@contextlib.contextmanager
+def directory_made_for(path: str) -> Iterator[None]:
+    """Make the directory of a file; what was made is removed if the block ends with an error.
+
+    Raises:
+        OSError: As for `make_directories`.
+    """
+    directory = Path(path).parent
+    missing = [place for place in (directory, *directory.parents) if not place.exists()]
+    make_directories(directory)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # it is not empty: another command has written there
+            for made in missing:
+                made.rmdir()
+        raise
+
+
 def sync_directory(directory: Path) -> None:
     """Make the entries of a directory reach the disk."""
     descriptor = os.open(directory, os.O_RDONLY)

@@ -230,8 +230,7 @@ def open_write(path: str) -> Iterator[BinaryIO]:
             spool.seek(0)
             object_stores.store_of(path).put(path, cast("BinaryIO", spool))
         return
-    disk_files.make_directories(Path(path).parent)
-    with disk_files.opened_temporary(path) as file:
+    with disk_files.directory_made_for(path), disk_files.opened_temporary(path) as file:
         yield file
 
 

@@ -7,7 +7,7 @@ import io
 import lzma
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import BinaryIO, cast
 
 import zstandard
@@ -64,14 +64,16 @@ def require_plain_name(path: str, what: str) -> None:
 def open_whole(path: str) -> Iterator[BinaryIO]:
     """Open a local file for writing, compressed if its name ends in ``.gz`` or the like.
 
-    It appears under its name only if the block ends without an error.
+    It appears under its name only if the block ends without an error, as does its directory.
 
     Raises:
         OSError: The file cannot be written; no part of it remains.
     """
-    final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    with disk_files.opened_temporary(path) as stored, _packed(stored, final.suffix) as out:
+    with (
+        disk_files.directory_made_for(path),
+        disk_files.opened_temporary(path) as stored,
+        _packed(stored, PurePath(path).suffix) as out,
+    ):
         yield out
 
 

@@ -50,6 +50,20 @@ def write_whole(path):
         file.write(b"a")
 
 
+@pytest.mark.parametrize("opened", [open_whole, files.open_write])
+def test_a_file_that_is_not_finished_leaves_no_directory(tmp_path, opened):
+    (tmp_path / "old").mkdir()
+    for place in ("new/deep", "old", "old/new"):
+        path = tmp_path / place / "a.txt"
+        with (
+            pytest.raises(ZeroDivisionError),
+            opened(str(path)),
+            opened(str(path.with_name("b.txt"))),
+        ):
+            raise ZeroDivisionError
+    assert [*tmp_path.rglob("*")] == [tmp_path / "old"]
+
+
 @pytest.mark.parametrize("write", [write_whole, lambda path: files.write_bytes(path, b"a")])
 def test_what_is_no_file_is_not_replaced_by_one(tmp_path, write):
     os.mkfifo(tmp_path / "pipe")
