@@ -206,7 +206,19 @@ def _final_classes(texts: tuple[np.ndarray, np.ndarray], greek: Mask) -> np.ndar
     last = characters.last_characters(*texts, codepoints.all_properties())
     classes = _END_CLASSES[last]
     classes[greek & (last == ord(";"))] = _END_CLASSES[ord("?")]
+    data, offsets = texts
+    for row in np.flatnonzero(last == ord(_ARMENIAN_STOP)).tolist():
+        text = data[offsets[row] : offsets[row + 1]].tobytes().decode()
+        sentence = text.split(_ARMENIAN_STOP)[-2]
+        for mark, same in _ARMENIAN_MARKS.items():
+            if mark in sentence:
+                classes[row] = _END_CLASSES[ord(same)]
     return classes
+
+
+_ARMENIAN_STOP = "\u0589"
+_ARMENIAN_MARKS = {"\u055c": "!", "\u055e": "?"}
+"""In Armenian, the mark of a question or an exclamation is in a word; a full stop is at the end."""
 
 
 def _end_classes() -> np.ndarray:

@@ -149,6 +149,22 @@ def test_a_full_stop_is_the_same_in_any_script(text):
     assert reason(text, "I go home now!", **pair)[0] == Reject.END_MISMATCH
 
 
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("Ի\u055eնչ ես անում\u0589", "?"),
+        ("Գնում եմ\u0589 Իսկ դու\u055e\u0589»", "?"),
+        ("Ի\u055cնչ լավ է\u0589", "!"),
+        ("Ի\u055eնչ\u0589 Գնում եմ\u0589", "."),
+    ],
+)
+def test_an_armenian_question_has_its_mark_in_a_word(text, mark):
+    pair = {"source_lang": "hy", "max_end_mismatch": 0.0}
+    for other in ".?!":
+        wanted = None if other == mark else Reject.END_MISMATCH
+        assert reason(text, f"I am going home now{other}", **pair)[0] == wanted
+
+
 @pytest.mark.parametrize("mark", [";", "\u037e", ";\u200e"])
 def test_a_semicolon_ends_a_question_in_greek_alone(mark):
     greek = {"source_lang": "el", "max_end_mismatch": 0.0}

@@ -94,3 +94,13 @@ def test_a_splitter_that_is_missing_or_another_is_refused(monkeypatch):
     monkeypatch.setattr(sentence_splitter, "installed_name", lambda: None)
     with pytest.raises(ConfigError, match=r"pairweave\[split\]"):
         choose_splitter()
+
+
+def test_an_armenian_question_mark_is_in_a_sentence_and_the_full_stop_ends_it():
+    text = "Ի\u055eնչ ես անում\u0589 Բարև\u055c\u0589 Դու"
+    spans = sentence_splitter.split_sentences(text, "hy")
+    assert [text[start:end] for start, end in spans] == [
+        "Ի\u055eնչ ես անում\u0589",
+        "Բարև\u055c\u0589",
+        "Դու",
+    ]

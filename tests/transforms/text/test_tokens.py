@@ -142,3 +142,13 @@ def test_real_pairs_have_a_token_for_every_letter(shared_data):
         assert "".join(row) == "".join(line.split()), line
     counts, _ = token_counts(pa.array(lines), WORDS, "fr")
     assert np.array_equal(counts, [len(row) for row in actual])
+
+
+def test_an_armenian_question_mark_is_part_of_its_word_and_the_full_stop_is_a_token():
+    text = "Ի\u055eնչ ես\u055e\u0589"
+    (tokens,) = tokenize(pa.array([text]), TokenConfig(), "hy").to_pylist()
+    assert [text[token["start"] : token["end"]] for token in tokens] == [
+        "Ի\u055eնչ",
+        "ես\u055e",
+        "\u0589",
+    ]
