@@ -1,6 +1,8 @@
 """Repair of tags that a translation model dropped, invented, or put in an invalid order."""
 
+import bisect
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 
 from pairweave.transforms.markup.markup import Kind, Marked, Tag
@@ -89,6 +91,8 @@ class _Sequence:
         self._places: dict[Mark, int] = {}
         self._number_places()
         self._moved = 0
+        self._settled = 0  # number of tags that have been searched for crossing pairs
+        self._opened: list[int] = []  # the pairs that are open behind them
         present = {mark.number for mark in self._marks}
         # By their opening tags in the source. Pairs that were dropped completely do not count.
         self._spans = find_spans(table.marks)
@@ -165,19 +169,37 @@ class _Sequence:
 
     def _find_crossing(self) -> tuple[int, int] | None:
         """Return two pairs that cross here and not in the source, the left one first."""
-        opened: list[int] = []
-        for mark in self._marks:
+        while self._settled < len(self._marks):
+            mark = self._marks[self._settled]
+            if mark.number not in self._spans:
+                pass
+            elif mark.kind is Kind.OPEN:
+                self._opened.append(mark.number)
+            else:
+                place = bisect.bisect_left(
+                    self._opened, self._opening(mark.number), key=self._opening
+                )
+                for other in itertools.islice(self._opened, place + 1, None):
+                    if not self._crosses(mark.number, other):
+                        return mark.number, other
+                del self._opened[place]
+            self._settled += 1
+        return None
+
+    def _opening(self, number: int) -> int:
+        return self._places[Mark(Kind.OPEN, number)]
+
+    def _go_back(self, place: int) -> None:
+        """Look for crossing pairs from a place on again, before its tags are moved."""
+        while self._settled > place:
+            self._settled -= 1
+            mark = self._marks[self._settled]
             if mark.number not in self._spans:
                 continue
             if mark.kind is Kind.OPEN:
-                opened.append(mark.number)
+                self._opened.pop()
             else:
-                place = opened.index(mark.number)
-                for other in opened[place + 1 :]:
-                    if not self._crosses(mark.number, other):
-                        return mark.number, other
-                opened.pop(place)
-        return None
+                bisect.insort(self._opened, mark.number, key=self._opening)
 
     def _part(self, left: int, right: int) -> None:
         """Give the overlap of two pairs to the one that has less text of its own."""
@@ -196,8 +218,10 @@ class _Sequence:
     def _span(self, number: int) -> tuple[int, int]:
         return self._places[Mark(Kind.OPEN, number)], self._places[Mark(Kind.CLOSE, number)]
 
-    def _number_places(self) -> None:
-        self._places = {mark: place for place, mark in enumerate(self._marks)}
+    def _number_places(self, first: int = 0, stop: int | None = None) -> None:
+        """Note the places of the tags from one place to another."""
+        for place, mark in enumerate(self._marks[first:stop], first):
+            self._places[mark] = place
 
     def _holds(self, outer: int, inner: int) -> bool:
         """Tell whether one pair contains another in the source."""
@@ -214,7 +238,7 @@ class _Sequence:
     def _insert(self, mark: Mark, place: int, offset: int) -> None:
         self._marks.insert(place, mark)
         self._offsets[mark] = offset
-        self._number_places()
+        self._number_places(place)
 
     def _insert_before(self, mark: Mark, other: Mark) -> None:
         self._insert(mark, self._places[other], self._offsets[other])
@@ -226,10 +250,15 @@ class _Sequence:
         anchor = before or behind
         assert anchor is not None
         leaving = frozenset(marks)
-        self._marks = [mark for mark in self._marks if mark not in leaving]
-        place = self._marks.index(anchor) + (before is None)
-        self._marks[place:place] = marks
-        self._number_places()
+        # No tag outside of these places moves.
+        places = [self._places[mark] for mark in (anchor, *marks)]
+        first, stop = min(places), max(places) + 1
+        self._go_back(first)
+        part = [mark for mark in self._marks[first:stop] if mark not in leaving]
+        place = part.index(anchor) + (before is None)
+        part[place:place] = marks
+        self._marks[first:stop] = part
+        self._number_places(first, stop)
         for mark in marks:
             self._offsets[mark] = self._offsets[anchor]
         self._moved += len(marks)

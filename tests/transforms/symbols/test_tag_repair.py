@@ -13,6 +13,7 @@ from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.symbols.tag_coding import Coding
 from pairweave.transforms.symbols.tag_repair import Repairs, repair_tags
 from tests.makers.marked_texts import SYNTAXES, marked_texts, nested_texts, representations
+from tests.oracles import slow_tag_repair
 
 INDEXES = Coding(syntax=INDEXED)
 
@@ -174,6 +175,25 @@ def test_any_output_gets_all_tags_once_and_nests(source, output):
     assert len(numbered.tags) - repairs.spurious + repairs.dropped == len(made.tags)
     if is_nested(parse_markup(source).tags):
         assert is_nested(made.tags)
+
+
+@given(nested_texts() | marked_texts(), OUTPUTS.map("".join))
+def test_any_output_is_repaired_as_by_searching_the_whole_text(source, output):
+    coding = Coding()
+    _, table = coding.encode(source)
+    numbered = coding.representation.read(output, table)
+    assert repair_tags(numbered, table) == slow_tag_repair.repair_tags(numbered, table)
+
+
+@given(st.integers(0, 60), st.booleans(), st.randoms(use_true_random=False))
+def test_many_shuffled_tags_are_repaired_as_by_searching_the_whole_text(pairs, nested, random):
+    coding = Coding()
+    source = "<b>a " * pairs + "</b>" * pairs if nested else "<b>a</b> " * pairs
+    string, table = coding.encode(source)
+    parts = re.split("(</?a_[0-9]+/?>)", string)
+    random.shuffle(parts)
+    numbered = coding.representation.read("".join(parts), table)
+    assert repair_tags(numbered, table) == slow_tag_repair.repair_tags(numbered, table)
 
 
 @given(nested_texts(), st.randoms(use_true_random=False))
