@@ -30,6 +30,7 @@ from pairweave.models.hmm.training import train
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import agreement
+from pairweave.transforms.kernels.scratch import make_scratch
 
 __all__ = ["HmmConfig", "HmmModel", "fit"]
 
@@ -90,13 +91,14 @@ class HmmModel(AlignsEveryPair):
         schemas.require(table, schemas.TOKENS)
         require_countable(table)
         forward, reverse = [], []
-        parts = self._parts
+        parts, scratch = self._parts, make_scratch()
         for source, target in cut_pairs(table):
             made = agreement.align_pairs(
                 *parts.sides(source, target),
                 self._model,
                 parts.config.threshold,
                 1 if parts.config.decode == "viterbi" else None,
+                scratch,
             )
             forward.append(_links(*made[:4]))
             reverse.append(_links(*made[4:]))

@@ -12,6 +12,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import HMM_COLUMNS
 from pairweave.transforms.kernels.hmm import pair_scores as kernel
+from pairweave.transforms.kernels.scratch import make_scratch
 
 
 def scoring_models(reference: HmmReference) -> tuple[HmmModel, WordOrder]:
@@ -60,9 +61,9 @@ def _column(model: HmmModel, table: pa.Table, column: int) -> np.ndarray:
     """Return one column of the scores of pairs, float32 ``[direction, pair]``."""
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
-    blocks = [np.zeros((2, 0), np.float32)]
+    blocks, scratch = [np.zeros((2, 0), np.float32)], make_scratch()
     for source, target in cut_pairs(table):
-        made = kernel.score_pairs(*parts.sides(source, target), parts.model)
+        made = kernel.score_pairs(*parts.sides(source, target), parts.model, scratch)
         blocks.append(made[:, column])
     return np.concatenate(blocks, axis=1)
 
@@ -89,8 +90,9 @@ def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str,
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
     blocks, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
+    scratch = make_scratch()
     for source, target in cut_pairs(table):
-        blocks.append(kernel.score_pairs(*parts.sides(source, target), parts.model))
+        blocks.append(kernel.score_pairs(*parts.sides(source, target), parts.model, scratch))
         rough.append(order.roughness(parts.target.side(*target)))
     scores = np.concatenate(blocks, axis=2)
     columns = (

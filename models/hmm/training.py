@@ -31,6 +31,7 @@ from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.lexicon import NO_FREQUENT, Lexicon, tabulate_frequent
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
+from pairweave.transforms.kernels.scratch import make_scratch
 
 CHUNK_PAIRS = 1024
 """Number of pairs in a chunk, whose jumps and likelihoods are summed before they are added up."""
@@ -342,6 +343,7 @@ def _expect(
 
     def work(thread: int) -> list[np.ndarray]:
         totals = [np.zeros(size, dtype=np.int64) for size in sizes]
+        scratch = make_scratch()
         for chunk in range(thread, len(starts), threads):
             logs[chunk] = agreement.expect(
                 starts[chunk],
@@ -351,6 +353,7 @@ def _expect(
                 agreement.Counts(
                     totals[0], totals[1], totals[2], jump_counts[chunk], totals[3], totals[4]
                 ),
+                scratch,
             )
         return totals
 

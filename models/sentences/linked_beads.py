@@ -19,6 +19,7 @@ from pairweave.models.sentences.bead_weights import (
 )
 from pairweave.transforms.kernels.hmm import pair_scores
 from pairweave.transforms.kernels.hmm.sides import Side
+from pairweave.transforms.kernels.scratch import make_scratch
 from pairweave.transforms.kernels.sentences import bead_sides
 from pairweave.transforms.kernels.sentences.beads import Band, ForRows, Told
 from pairweave.transforms.kernels.sentences.close_beads import (
@@ -96,13 +97,14 @@ def link_scores(
     source, target = (
         bead_sides.side_of_beads(side, *span) for side, span in zip(sides, spans, strict=True)
     )
-    columns = pair_scores.score_pairs(source, target, parts.model)
+    scratch = make_scratch()
+    columns = pair_scores.score_pairs(source, target, parts.model, scratch)
     scores = np.zeros(len(source.offsets) - 1)
     for direction, side, words in (
         (0, target, parts.target_words),
         (1, source, parts.source_words),
     ):
-        whole = bead_sides.information(side, words)
+        whole = bead_sides.information(side, words, scratch)
         likelihood = columns[direction, pair_scores.LIKELIHOOD] * np.diff(side.offsets)
         covered = columns[direction, pair_scores.COVERAGE] * whole
         scores += LIKELIHOOD_WEIGHT * (likelihood + whole)

@@ -104,8 +104,8 @@ def use_plain_vectors():
     vectors.prefetch = lambda _array, _at: None
     from pairweave.transforms.kernels import matrices
 
-    def add_rows(matrix, weights, sums):
-        sums[:] = weights[: len(matrix)] @ matrix
+    def add_rows(matrix, rows, weights, sums):
+        sums[:] = weights[:rows] @ matrix[:rows]
 
     def transpose_block(matrix, at, made, to):
         rows, columns = divmod(at, matrix.shape[1]), divmod(to, made.shape[1])
@@ -113,6 +113,11 @@ def use_plain_vectors():
         made[columns[0] : columns[0] + 8, columns[1] : columns[1] + 8] = block.T
 
     matrices.add_rows, matrices._transpose_block = add_rows, transpose_block
+    from pairweave.transforms.kernels import scratch
+
+    scratch.lent = lambda value: value
+    scratch.take = scratch.take_zeros = lambda _, kind, length: np.zeros(length, kind)
+    scratch.take_rows = scratch.take_zero_rows = lambda _, kind, *shape: np.zeros(shape, kind)
 
 
 def main():

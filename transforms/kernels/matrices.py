@@ -44,16 +44,20 @@ def padded(count: int) -> int:
 
 
 @generated
-def add_rows(_: Context, matrix: types.Type, weights: types.Type, sums: types.Type) -> Call:
-    """Compute the weighted sum of the rows of a matrix.
+def add_rows(
+    _: Context, matrix: types.Type, rows: types.Type, weights: types.Type, sums: types.Type
+) -> Call:
+    """Compute the weighted sum of the first rows of a matrix.
 
-    Four vectors of columns are computed at once, then two, then one.
+    Four vectors of columns are computed at once, then those that are left over.
 
     Args:
         matrix: float32 ``[row, column]``.
+        rows: Number of rows; those up to the next multiple of `ROWS` are added, too.
         weights: Weight of each row, float32, at least as long.
         sums: Receives the sums, float32 ``[column]``.
     """
+    del rows
     for array in (matrix, weights, sums):
         check_array(array)
 
@@ -61,18 +65,17 @@ def add_rows(_: Context, matrix: types.Type, weights: types.Type, sums: types.Ty
         context: BaseContext, builder: ir.IRBuilder, kinds: Signature, values: Sequence[ir.Value]
     ) -> ir.Value:
         arrays = [
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(kinds.args, values, strict=True)
+            context.make_array(kinds.args[at])(context, builder, values[at]) for at in (0, 2, 3)
         ]
         data, of_weights, of_sums = (array.data for array in arrays)
-        rows, stride = (builder.extract_value(arrays[0].shape, axis) for axis in range(2))
+        rows, stride = values[1], builder.extract_value(arrays[0].shape, 1)
         number = rows.type
         sums_so_far = [cgutils.alloca_once(builder, vector_of(LANES)) for _ in range(4)]
         done = number(0)
-        for vectors in (4, 2, 1):
+        for vectors in (4, 3, 2, 1):
             totals = sums_so_far[:vectors]
             width = number(vectors * LANES)
-            whole = builder.sub(stride, builder.urem(stride, width))
+            whole = builder.sub(stride, builder.urem(builder.sub(stride, done), width))
             with cgutils.for_range_slice(builder, done, whole, width, number) as (at, _):
                 for total in totals:
                     builder.store(ir.Constant(vector_of(LANES), None), total)
@@ -93,7 +96,7 @@ def add_rows(_: Context, matrix: types.Type, weights: types.Type, sums: types.Ty
             done = whole
         return context.get_dummy_value()
 
-    return types.void(matrix, weights, sums), generate
+    return types.void(matrix, types.intp, weights, sums), generate
 
 
 def _weighed(

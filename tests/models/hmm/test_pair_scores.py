@@ -9,6 +9,7 @@ from pairweave.models.hmm.pair_scores import coverages, score_pairs
 from pairweave.models.hmm.word_order import build_word_order
 from pairweave.transforms.filtering.evidence import HMM_COLUMNS
 from pairweave.transforms.kernels.hmm import pair_scores as kernel
+from pairweave.transforms.kernels.scratch import make_scratch
 from tests.makers.hmm_corpora import plain_table
 
 WORDS = dict(zip("abcdefghijkl", "ABCDEFGHIJKL", strict=True))
@@ -65,7 +66,8 @@ def test_of_both_directions_the_worse_gap_and_order_count(fitted):
     model, order = fitted
     parts = model.parts
     (source,), (target,) = (list(cut(table, side)) for side in ("source", "target"))
-    both = kernel.score_pairs(parts.source.side(*source), parts.target.side(*target), parts.model)
+    sides = parts.source.side(*source), parts.target.side(*target)
+    both = kernel.score_pairs(*sides, parts.model, make_scratch())
     actual = score_pairs(model, order, table)
     assert list(actual) == list(HMM_COLUMNS)
     for name, column in (("gap", kernel.GAP), ("order", kernel.ORDER)):

@@ -19,6 +19,7 @@ from pairweave.models.sentences.sentence_aligner import (
     texts_of_words,
 )
 from pairweave.transforms.kernels.hmm import pair_scores
+from pairweave.transforms.kernels.scratch import make_scratch
 from pairweave.transforms.kernels.sentences import beads, lexical, word_scores
 from tests.makers.corpora import sentence
 from tests.makers.documents import document
@@ -49,7 +50,7 @@ def slow_link_score(model, pair):
     parts = model.parts
     (pair,) = cut_pairs(table)
     sides = parts.sides(*pair)
-    columns = pair_scores.score_pairs(*sides, parts.model)[..., 0]
+    columns = pair_scores.score_pairs(*sides, parts.model, make_scratch())[..., 0]
     total = 0.0
     for direction, side, known in (
         (0, sides[1], parts.target_words),

@@ -22,8 +22,9 @@ from pairweave.models.sentences.sentence_aligner import (
     unaligned,
 )
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.hmm.emissions import emissions
+from pairweave.transforms.kernels.hmm.emissions import emissions, heads_of
 from pairweave.transforms.kernels.hmm.sides import Side
+from pairweave.transforms.kernels.scratch import make_scratch
 from pairweave.transforms.kernels.sentences import beads, word_scores
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.text.tokens import TokenConfig
@@ -119,14 +120,13 @@ def test_a_word_is_as_frequent_as_in_its_document_and_in_the_text_of_the_model(m
 
 def _probabilities(texts, parts, i, j):
     """Return p(t | s) and p(s | t) of two sentences, by the aligner's own emissions."""
-    heads = np.full(len(parts.target_words.mass), -1, np.int32)
-    stem_heads = np.full(len(parts.target_words.stem_mass), -1, np.int32)
     one, other = (
         Side(text.side.offsets[at : at + 2], *text.side[1:])
         for text, at in zip(texts, (i, j), strict=True)
     )
     words = parts.source_words, parts.target_words
-    forward, reverse, _ = emissions(one, other, 0, *words, parts.lexicon, heads, stem_heads)
+    heads, owned = heads_of(parts.target_words), make_scratch(0)
+    forward, reverse, _ = emissions(one, other, 0, *words, parts.lexicon, heads, owned)
     states, count = forward.width, reverse.width
     return forward.values[:count, :states], reverse.values[:states, :count]
 

@@ -17,17 +17,18 @@ def test_counts_are_padded_to_a_multiple_of_eight(count, expected):
 
 
 @numba.njit
-def add_rows(matrix, weights, sums):
-    matrices.add_rows(matrix, weights, sums)
+def add_rows(matrix, rows, weights, sums):
+    matrices.add_rows(matrix, rows, weights, sums)
 
 
 @pytest.mark.parametrize("columns", range(8, 88, 8))
-@pytest.mark.parametrize("rows", [8, 16, 40])
+@pytest.mark.parametrize("rows", [1, 3, 4, 8, 13, 16, 40])
 def test_weighted_rows_are_added_four_by_four_to_the_bit(rows, columns):
-    matrix, weights, sums = numbers(rows, columns), numbers(rows + 3), numbers(columns)
-    add_rows(matrix, weights, sums)
+    added = (rows + 3) // 4 * 4
+    matrix, weights, sums = numbers(added + 8, columns), numbers(added + 3), numbers(columns)
+    add_rows(matrix, rows, weights, sums)
     expected = np.zeros(columns, np.float32)
-    for row in range(0, rows, 4):
+    for row in range(0, added, 4):
         part = weights[row] * matrix[row]
         for step in range(1, 4):
             part = part + weights[row + step] * matrix[row + step]

@@ -16,12 +16,14 @@ from pairweave.transforms.kernels.hmm.emissions import (
     MIN_PROBABILITY,
     Emission,
     emissions,
+    heads_of,
 )
 from pairweave.transforms.kernels.hmm.hmm import (
     JumpCounts,
     best_path,
     independent_posteriors,
     lay_out,
+    no_jump_counts,
     position_rows,
     posteriors,
 )
@@ -30,6 +32,14 @@ from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.matrices import transpose
+from pairweave.transforms.kernels.scratch import (
+    Scratch,
+    lent,
+    take,
+    take_rows,
+    take_zero_rows,
+    take_zeros,
+)
 from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
@@ -107,18 +117,21 @@ def in_window(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.
 
 
 @numba.njit(nogil=True, cache=True)
-def beside_reverse(p_forward: np.ndarray, forward: Emission, reverse: Emission) -> np.ndarray:
+def beside_reverse(
+    p_forward: np.ndarray, forward: Emission, reverse: Emission, scratch: Scratch
+) -> np.ndarray:
     """Return the posteriors of the forward direction in the layout of the reverse one.
 
     Args:
         p_forward: Posteriors, float32 ``[target word, place in its window]``, padded.
         forward: Emissions of the target words.
         reverse: Emissions of the source words.
+        scratch: Memory for arrays.
 
     Returns:
         float32 ``[source word, place in its window]``, padded; 0 outside the forward windows.
     """
-    given = np.zeros_like(reverse.values)
+    given = take_zero_rows(scratch, np.float32, reverse.values.shape[0], reverse.values.shape[1])
     low, back_low = forward.low, reverse.low
     if forward.width == len(back_low) and reverse.width == len(low):
         transpose(p_forward, given)
@@ -144,18 +157,19 @@ def share_of_last(source: Side, target: Side, pair: int, p_last: float) -> float
 
 
 @numba.njit(nogil=True, cache=True)
-def rest_of(posteriors: np.ndarray, emission: Emission) -> np.ndarray:
+def rest_of(posteriors: np.ndarray, emission: Emission, scratch: Scratch) -> np.ndarray:
     """Return the probability that each word has no partner, float32 ``[word]``, padded.
 
     Args:
         posteriors: Probabilities of the links, float32 ``[word, state]``, padded.
         emission: Emissions of the words.
+        scratch: Memory for arrays.
     """
     # Eight words at once: a sum over the states of one word cannot be a vector.
-    turned = np.empty((posteriors.shape[1], posteriors.shape[0]), dtype=np.float32)
+    turned = take_rows(scratch, np.float32, posteriors.shape[1], posteriors.shape[0])
     transpose(posteriors, turned)
     columns = turned.shape[1]
-    rest = np.empty(columns, dtype=np.float32)
+    rest = take(scratch, np.float32, columns)
     for word in range(0, columns, LANES):
         left = spread(_ONE)
         for state in range(emission.width):
@@ -166,7 +180,11 @@ def rest_of(posteriors: np.ndarray, emission: Emission) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def count_links(
-    both: np.ndarray, reverse: np.ndarray, entries: np.ndarray, counts: np.ndarray
+    both: np.ndarray,
+    reverse: np.ndarray,
+    entries: np.ndarray,
+    counts: np.ndarray,
+    scratch: Scratch,
 ) -> None:
     """Add the expected links of a pair to the counts of its entries.
 
@@ -175,12 +193,13 @@ def count_links(
         reverse: Posteriors of the reverse direction, in the same layout.
         entries: Entries of the lexicon, -1 for none, int64 ``[source word, place in its window]``.
         counts: Receives the links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
+        scratch: Memory for arrays.
     """
     states, words = entries.shape
     columns = both.shape[1]
     unit = spread(np.float32(1.0 / FIXED_POINT))
-    linked = np.empty(states * words + 1, dtype=np.int64)
-    shares = np.empty(states * words + 1, dtype=np.int64)
+    linked = take(scratch, np.int64, states * words + 1)
+    shares = take(scratch, np.int64, states * words + 1)
     used = np.uint64(0)
     for state in range(states):
         for first in range(0, columns, LANES):
@@ -201,7 +220,13 @@ def count_links(
 
 @numba.njit(nogil=True, cache=True)
 def expect(
-    first: int, last: int, source: Side, target: Side, model: Model, expected: Counts
+    first: int,
+    last: int,
+    source: Side,
+    target: Side,
+    model: Model,
+    expected: Counts,
+    scratch: Scratch,
 ) -> tuple[float, float]:
     """Add the expected counts of the pairs ``first`` to ``last - 1``.
 
@@ -212,45 +237,58 @@ def expect(
         target: The target side.
         model: Both HMMs.
         expected: Receives the counts.
+        scratch: Memory for arrays; lost.
 
     Returns:
         The logarithms of the likelihoods, forward and reverse.
     """
+    source, target, model = lent(source), lent(target), lent(model)
+    expected, scratch = lent(expected), lent(scratch)
     source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null, p_last = (
         model
     )
     counts, null_target_counts, null_source_counts, jump_counts, after_source, after_target = (
         expected
     )
-    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
-    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
+    heads = heads_of(target_words)
     log_forward = 0.0
     log_reverse = 0.0
     for pair in range(first, last):
+        scratch.used[0] = 0
         states = source.offsets[pair + 1] - source.offsets[pair]
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states == 0 or words == 0:
             continue
         forward, reverse, entries = emissions(
-            source, target, pair, source_words, target_words, lexicon, heads, stem_heads
+            source, target, pair, source_words, target_words, lexicon, heads, scratch
         )
         p_end = share_of_last(source, target, pair, p_last)
-        p_forward = np.zeros_like(forward.values)
-        p_reverse = np.zeros_like(reverse.values)
+        p_forward = take_zero_rows(
+            scratch, np.float32, forward.values.shape[0], forward.values.shape[1]
+        )
+        p_reverse = take_zero_rows(
+            scratch, np.float32, reverse.values.shape[0], reverse.values.shape[1]
+        )
         if len(jumps) > 0:
-            rows = position_rows(source, pair, forward.width, source_factors)
-            layout = lay_out(jumps[0], source_factors, rows, p_null)
+            rows = position_rows(source, pair, forward.width, source_factors, scratch)
+            layout = lay_out(jumps[0], source_factors, rows, p_null, scratch)
             counted = JumpCounts(jump_counts[0], after_source, rows)
-            log_forward += posteriors(forward, layout, p_null, p_end, p_forward, counted)
-            rows = position_rows(target, pair, reverse.width, target_factors)
-            layout = lay_out(jumps[1], target_factors, rows, p_null)
+            log_forward += posteriors(forward, layout, p_null, p_end, p_forward, counted, scratch)
+            rows = position_rows(target, pair, reverse.width, target_factors, scratch)
+            layout = lay_out(jumps[1], target_factors, rows, p_null, scratch)
             counted = JumpCounts(jump_counts[1], after_target, rows)
-            log_reverse += posteriors(reverse, layout, p_null, p_end, p_reverse, counted)
+            log_reverse += posteriors(reverse, layout, p_null, p_end, p_reverse, counted, scratch)
         else:
             log_forward += independent_posteriors(forward, p_null, p_forward)
             log_reverse += independent_posteriors(reverse, p_null, p_reverse)
-        rest, back_rest = rest_of(p_forward, forward), rest_of(p_reverse, reverse)
-        count_links(beside_reverse(p_forward, forward, reverse), p_reverse, entries, counts)
+        rest, back_rest = rest_of(p_forward, forward, scratch), rest_of(p_reverse, reverse, scratch)
+        count_links(
+            beside_reverse(p_forward, forward, reverse, scratch),
+            p_reverse,
+            entries,
+            counts,
+            scratch,
+        )
         for state in range(states):
             number = source.words[source.offsets[pair] + state]
             if number >= 0 and back_rest[state] > 0.0:
@@ -263,13 +301,14 @@ def expect(
 
 
 @numba.njit(nogil=True, cache=True)
-def odds_of(posteriors: np.ndarray) -> np.ndarray:
+def odds_of(posteriors: np.ndarray, scratch: Scratch) -> np.ndarray:
     """Return the smoothed odds ``(p + DOUBT) / (1 - p + DOUBT)`` of links.
 
     Args:
         posteriors: float32, padded rows and columns.
+        scratch: Memory for arrays.
     """
-    odds = np.empty_like(posteriors)
+    odds = take_rows(scratch, np.float32, posteriors.shape[0], posteriors.shape[1])
     doubt, one = spread(DOUBT), spread(_ONE)
     for at in range(0, odds.size, LANES):
         given = load(posteriors, at)
@@ -285,6 +324,7 @@ def weigh(
     odds: np.ndarray,
     other_low: np.ndarray,
     other_width: int,
+    scratch: Scratch,
 ) -> np.ndarray:
     """Multiply the values of one direction by the odds that the other direction gives.
 
@@ -295,12 +335,13 @@ def weigh(
         odds: From `odds_of`, float32 ``[state, word]``.
         other_low: First word of each window of the other direction ``[state]``.
         other_width: Words in a window of the other direction.
+        scratch: Memory for arrays.
 
     Returns:
         float32, in the shape of ``own``. Outside a window of the other direction, its posterior is
         0.
     """
-    weighed = np.zeros_like(own)
+    weighed = take_zero_rows(scratch, np.float32, own.shape[0], own.shape[1])
     none = DOUBT / (_ONE + DOUBT)
     for word in range(len(low)):
         for at in range(width):
@@ -312,7 +353,9 @@ def weigh(
 
 
 @numba.njit(nogil=True, cache=True)
-def combine_windows(weighed: np.ndarray, own: np.ndarray, words: int, width: int) -> None:
+def combine_windows(
+    weighed: np.ndarray, own: np.ndarray, words: int, width: int, scratch: Scratch
+) -> None:
     """Normalize posteriors that have been multiplied by odds, as `combine_posteriors` does.
 
     Args:
@@ -320,8 +363,9 @@ def combine_windows(weighed: np.ndarray, own: np.ndarray, words: int, width: int
         own: The posteriors, float32 ``[word, state]``.
         words: Number of words.
         width: States in a window.
+        scratch: Memory for arrays.
     """
-    sums, made = np.zeros(4, dtype=np.float32), np.zeros(4, dtype=np.float32)
+    sums, made = take_zeros(scratch, np.float32, 4), take_zeros(scratch, np.float32, 4)
     whole = width // 4 * 4
     for word in range(words):
         sums[:] = 0.0
@@ -338,7 +382,9 @@ def combine_windows(weighed: np.ndarray, own: np.ndarray, words: int, width: int
 
 
 @numba.njit(nogil=True, cache=True)
-def combine_posteriors(own: np.ndarray, odds: np.ndarray, states: int) -> np.ndarray:
+def combine_posteriors(
+    own: np.ndarray, odds: np.ndarray, states: int, scratch: Scratch
+) -> np.ndarray:
     """Multiply each word's posteriors by the odds of the other direction and normalize them.
 
     The null state has odds of 1. Running the passes again on weighted emissions would give the same
@@ -348,13 +394,14 @@ def combine_posteriors(own: np.ndarray, odds: np.ndarray, states: int) -> np.nda
         own: Posteriors, float32 ``[word, state]``, padded; all states are in the window.
         odds: From `odds_of`, float32 ``[state, word]``, padded.
         states: Number of states.
+        scratch: Memory for arrays.
 
     Returns:
         The new posteriors, float32 ``[state, word]``, padded; rows of the padding are undefined.
     """
-    given = np.empty_like(odds)
+    given = take_rows(scratch, np.float32, odds.shape[0], odds.shape[1])
     transpose(own, given)
-    combined = np.empty_like(odds)
+    combined = take_rows(scratch, np.float32, odds.shape[0], odds.shape[1])
     columns = odds.shape[1]
     one, floor = spread(_ONE), spread(MIN_PROBABILITY)
     for word in range(0, columns, LANES):
@@ -445,9 +492,9 @@ def link_words(
     chances: tuple[float, float],
     threshold: float,
     viterbi: Literal[1] | None,
-    places: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> int:
-    """List the links of one direction of a pair, and return their number.
+    scratch: Scratch,
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """List the links of one direction of a pair.
 
     Args:
         emission: Emissions of the words.
@@ -457,20 +504,28 @@ def link_words(
         chances: Probabilities of the null state and of the last state, as for `best_path`.
         threshold: Minimum posterior of a link.
         viterbi: As for `align_pairs`.
-        places: Receives the word, the state and the posterior of each link, int32 and float32.
+        scratch: Memory for arrays.
+
+    Returns:
+        The number of links, and the word (int32), the state (int32) and the posterior (float32) of
+        each; the arrays may be longer.
     """
     own, odds = given
-    words, states, values = places
     low, width = emission.low, emission.width
+    # At most 1 / threshold states of a word reach the threshold; a path has one state a word.
+    most = len(low) * min(int(1.0 / threshold) + 1, width) + 1
+    words = take(scratch, np.int32, most)
+    states = take(scratch, np.int32, most)
+    values = take(scratch, np.float32, most)
     whole = width == len(other.low) and other.width == len(low)
     if whole:
-        likely = combine_posteriors(own, odds, width)
+        likely = combine_posteriors(own, odds, width, scratch)
     else:
-        likely = weigh(own, low, width, odds, other.low, other.width)
-        combine_windows(likely, own, len(low), width)
+        likely = weigh(own, low, width, odds, other.low, other.width, scratch)
+        combine_windows(likely, own, len(low), width, scratch)
     if viterbi is not None:
-        weighed = weigh(emission.values, low, width, odds, other.low, other.width)
-        layout = lay_out(jumps[0], jumps[1], jumps[2], chances[0])
+        weighed = weigh(emission.values, low, width, odds, other.low, other.width, scratch)
+        layout = lay_out(jumps[0], jumps[1], jumps[2], chances[0], scratch)
         path = best_path(Emission(weighed, emission.null, low, width), layout, *chances)
         links = path_places(path, words, states)
     elif whole:
@@ -482,14 +537,15 @@ def link_words(
     for link in range(links):
         word, state = words[link], states[link]
         values[link] = likely[state, word] if whole else likely[word, state - low[word]]
-    return links
+    return links, words, states, values
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def sort_links(
     places: tuple[np.ndarray, np.ndarray, np.ndarray],
     links: int,
-    size: int,
+    following: np.ndarray,
+    direction: int,
     ends: np.ndarray,
     values: np.ndarray,
     first: int,
@@ -499,24 +555,24 @@ def sort_links(
     Args:
         places: Source word, target word and posterior of each link.
         links: Number of links.
-        size: Number of source words.
-        ends: Receives the words, int16 ``[side, link]``.
-        values: Receives the posteriors, float32 ``[link]``.
+        following: Scratch: a zero for each source word and one more, int32.
+        direction: The direction.
+        ends: Receives the words, int16 ``[direction, side, link]``.
+        values: Receives the posteriors, float32 ``[direction, link]``.
         first: Where to put the first link.
     """
     sources, targets, chances = places
-    following = np.zeros(size + 1, dtype=np.int32)
     for link in range(links):
         following[sources[link] + 1] += 1
-    for source in range(size):
+    for source in range(len(following) - 1):
         following[source + 1] += following[source]
     for link in range(links):
         source = sources[link]
         at = first + following[source]
         following[source] += 1
-        ends[0, at] = source
-        ends[1, at] = targets[link]
-        values[at] = chances[link]
+        ends[direction, 0, at] = source
+        ends[direction, 1, at] = targets[link]
+        values[direction, at] = chances[link]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -547,6 +603,7 @@ def align_pairs(
     model: Model,
     threshold: float,
     viterbi: Literal[1] | None,
+    scratch: Scratch,
 ) -> tuple[np.ndarray, ...]:
     """Link the words of pairs in both directions.
 
@@ -557,77 +614,69 @@ def align_pairs(
         threshold: Minimum posterior of a link.
         viterbi: 1 to link the words of the most probable path; None to link all above the
             threshold: Numba then compiles no code that finds paths.
+        scratch: Memory for arrays; lost.
 
     Returns:
         For each direction: the start of each pair's links (int32), their source and target words
         (int16), sorted, and their posteriors (float32).
     """
+    source, target, model, scratch = lent(source), lent(target), lent(model), lent(scratch)
     source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null, p_last = (
         model
     )
     pairs = len(source.offsets) - 1
-    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
-    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
-    none = np.empty(0, dtype=np.float64)
-    nothing = np.empty((0, 0), dtype=np.int64)
+    heads = heads_of(target_words)
     begins = np.zeros((2, pairs + 1), dtype=np.int32)
     room = 1024
     ends = np.empty((2, 2, room), dtype=np.int16)
     values = np.empty((2, room), dtype=np.float32)
     used = np.zeros(2, dtype=np.int64)
     for pair in range(pairs):
+        scratch.used[0] = 0
         states = source.offsets[pair + 1] - source.offsets[pair]
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states > 0 and words > 0:
             forward, reverse, _ = emissions(
-                source, target, pair, source_words, target_words, lexicon, heads, stem_heads
+                source, target, pair, source_words, target_words, lexicon, heads, scratch
             )
             p_end = share_of_last(source, target, pair, p_last)
-            p_forward = np.zeros_like(forward.values)
-            p_reverse = np.zeros_like(reverse.values)
-            rows = position_rows(source, pair, forward.width, source_factors)
-            layout = lay_out(jumps[0], source_factors, rows, p_null)
-            uncounted = JumpCounts(none, nothing, rows)
-            posteriors(forward, layout, p_null, p_end, p_forward, uncounted)
-            back_rows = position_rows(target, pair, reverse.width, target_factors)
-            layout = lay_out(jumps[1], target_factors, back_rows, p_null)
-            uncounted = JumpCounts(none, nothing, back_rows)
-            posteriors(reverse, layout, p_null, p_end, p_reverse, uncounted)
-            # At most 1 / threshold states of a word reach the threshold.
-            width = max(forward.width, reverse.width)
-            most = max(words, states) * min(np.int64(1.0 / threshold) + 1, width)
-            need = max(used[0], used[1]) + most
+            p_forward = take_zero_rows(
+                scratch, np.float32, forward.values.shape[0], forward.values.shape[1]
+            )
+            p_reverse = take_zero_rows(
+                scratch, np.float32, reverse.values.shape[0], reverse.values.shape[1]
+            )
+            rows = position_rows(source, pair, forward.width, source_factors, scratch)
+            layout = lay_out(jumps[0], source_factors, rows, p_null, scratch)
+            uncounted = no_jump_counts(scratch)
+            posteriors(forward, layout, p_null, p_end, p_forward, uncounted, scratch)
+            back_rows = position_rows(target, pair, reverse.width, target_factors, scratch)
+            layout = lay_out(jumps[1], target_factors, back_rows, p_null, scratch)
+            posteriors(reverse, layout, p_null, p_end, p_reverse, uncounted, scratch)
+            given = p_forward, odds_of(p_reverse, scratch)
+            back_given = p_reverse, odds_of(p_forward, scratch)
+            of_forward = jumps[0], source_factors, rows
+            of_reverse = jumps[1], target_factors, back_rows
+            links, targets, sources, chances = link_words(
+                forward, reverse, given, of_forward, (p_null, p_end), threshold, viterbi, scratch
+            )
+            of_null = p_null, p_end
+            back_links, back_sources, back_targets, back_chances = link_words(
+                reverse, forward, back_given, of_reverse, of_null, threshold, viterbi, scratch
+            )
+            need = max(used[0] + links, used[1] + back_links)
             if need > room:
                 while need > room:
                     room *= 2
                 ends, values = _with_capacity(ends, values, room)
-            one = np.empty(most + 1, dtype=np.int32)
-            other = np.empty(most + 1, dtype=np.int32)
-            chances = np.empty(most + 1, dtype=np.float32)
-            links = link_words(
-                forward,
-                reverse,
-                (p_forward, odds_of(p_reverse)),
-                (jumps[0], source_factors, rows),
-                (p_null, p_end),
-                threshold,
-                viterbi,
-                (other, one, chances),
-            )
-            sort_links((one, other, chances), links, states, ends[0], values[0], used[0])
+            places = sources, targets, chances
+            following = take_zeros(scratch, np.int32, states + 1)
+            sort_links(places, links, following, 0, ends, values, used[0])
             used[0] += links
-            links = link_words(
-                reverse,
-                forward,
-                (p_reverse, odds_of(p_forward)),
-                (jumps[1], target_factors, back_rows),
-                (p_null, p_end),
-                threshold,
-                viterbi,
-                (one, other, chances),
-            )
-            sort_links((one, other, chances), links, states, ends[1], values[1], used[1])
-            used[1] += links
+            places = back_sources, back_targets, back_chances
+            following = take_zeros(scratch, np.int32, states + 1)
+            sort_links(places, back_links, following, 1, ends, values, used[1])
+            used[1] += back_links
         begins[0, pair + 1] = used[0]
         begins[1, pair + 1] = used[1]
     return (

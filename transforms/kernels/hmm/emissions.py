@@ -12,6 +12,13 @@ import numpy as np
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon, search_row
 from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.matrices import padded, transpose
+from pairweave.transforms.kernels.scratch import (
+    Scratch,
+    take,
+    take_rows,
+    take_zero_rows,
+    take_zeros,
+)
 from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
@@ -92,12 +99,12 @@ def back_off(
 
 
 @numba.njit(nogil=True, cache=True)
-def window(words: int, states: int) -> tuple[int, np.ndarray]:
+def window(words: int, states: int, scratch: Scratch) -> tuple[int, np.ndarray]:
     """Return the width of the windows and the first state of each word's, int32 ``[word]``.
 
     All states, if neither side has more than `MAX_STATES` words; else a band around the diagonal.
     """
-    low = np.zeros(words, dtype=np.int32)
+    low = take_zeros(scratch, np.int32, words)
     width = states
     if max(words, states) > MAX_STATES:
         width = min(states, MAX_STATES)
@@ -163,18 +170,40 @@ def likeness(
     return (2.0 * ratio - 1.0) ** 2
 
 
+class Heads(NamedTuple):
+    """Where a pair has each word and stem of one side first; -1 between pairs.
+
+    Attributes:
+        words: For `chain`, int32 ``[word]``.
+        stems: The same, int32 ``[stem]``.
+    """
+
+    words: np.ndarray
+    stems: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
-def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
+def heads_of(words: Words) -> Heads:
+    """Return the heads of a side with these words."""
+    return Heads(
+        np.full(len(words.mass), -1, dtype=np.int32),
+        np.full(len(words.stem_mass), -1, dtype=np.int32),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def chain(numbers: np.ndarray, heads: np.ndarray, scratch: Scratch) -> np.ndarray:
     """Link the places of equal numbers, so that all places of a number can be found.
 
     Args:
         numbers: Words or stems, negative for none, int32 ``[place]``.
         heads: -1 everywhere; receives the first place of each number, int32.
+        scratch: Memory for arrays.
 
     Returns:
         The next place with the same number, -1 for none, int32 ``[place]``.
     """
-    following = np.empty(len(numbers), dtype=np.int32)
+    following = take(scratch, np.int32, len(numbers))
     for place in range(len(numbers) - 1, -1, -1):
         following[place] = -1
         if numbers[place] >= 0:
@@ -203,14 +232,14 @@ class Known(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def nothing_known(rows: int, columns: int) -> Known:
+def nothing_known(rows: int, columns: int, scratch: Scratch) -> Known:
     """Return arrays for these numbers of source and target words."""
     return Known(
-        np.empty((rows, columns), dtype=np.int64),
-        np.empty(rows + 1, dtype=np.int64),
-        np.empty(rows * columns, dtype=np.int64),
-        np.empty(rows * columns, dtype=np.int64),
-        np.empty((rows, padded(columns)), dtype=np.float32),
+        take_rows(scratch, np.int64, rows, columns),
+        take(scratch, np.int64, rows + 1),
+        take(scratch, np.int64, rows * columns),
+        take(scratch, np.int64, rows * columns),
+        take_rows(scratch, np.float32, rows, padded(columns)),
     )
 
 
@@ -349,40 +378,41 @@ def find_counts(
 def translate(
     source: Side,
     target: Side,
-    ours: Tokens,
-    theirs: Tokens,
+    tokens: tuple[Tokens, Tokens],
     begin: int,
     probabilities: np.ndarray,
     known: Known,
     made: tuple[np.ndarray, np.ndarray],
+    scratch: Scratch,
 ) -> None:
     """Compute the probabilities of some source words and all target words given each other.
 
     Args:
         source: The source side.
         target: The target side.
-        ours: Tokens of the source side.
-        theirs: Tokens of the target side.
+        tokens: Tokens of both sides.
         begin: The first source word.
         probabilities: Those of the lexicon's entries.
         known: What the lexicon knows about the source words.
         made: Receives the probabilities of the target words, then of the source words, float32
             ``[source word, target word]``, columns padded with zeros.
+        scratch: Memory for arrays.
     """
     # Unpacked, because each access to an array in a tuple changes its reference count.
+    ours, theirs = tokens
     text, other_text = source.letters, target.letters
     text_offsets, other_offsets = source.letter_offsets, target.letter_offsets
     weight, share, unigram = ours[3:6]
-    letters, letter_count = ours[7:]
+    letters, letter_need = ours[7:]
     weights, shares, unigrams = theirs[3:6]
     other_letters = theirs.letter_set
     entries, begins, found, places, counts = known
     ahead, back = made
     words, columns = entries.shape[1], counts.shape[1]
     # Words are similar if they share two thirds of the letters of the one that has more.
-    needs = (2 * theirs.letter_count + 2) // 3
-    alone = np.zeros(columns, dtype=np.float32)
-    floor = np.zeros(columns, dtype=np.float32)
+    needs = theirs.letter_need
+    alone = take_zeros(scratch, np.float32, columns)
+    floor = take_zeros(scratch, np.float32, columns)
     for j in range(words):
         alone[j] = STEM_PRIOR * (UNIGRAM_WEIGHT * unigrams[j])
         floor[j] = MIN_PROBABILITY
@@ -405,7 +435,7 @@ def translate(
                 store(back, row + j, load(weights, j) * (count * of_stem + our_alone) + least)
             # Words whose letters are ignored have none.
             our_letters = letters[i]
-            our_need = (2 * max(letter_count[i], 1) + 2) // 3
+            our_need = max(letter_need[i], 1)
             s = ours.start + i
             for j in range(words):
                 common = count_bits(our_letters & other_letters[j])
@@ -446,8 +476,8 @@ def emissions(
     source_words: Words,
     target_words: Words,
     lexicon: Lexicon,
-    heads: np.ndarray,
-    stem_heads: np.ndarray,
+    heads: Heads,
+    scratch: Scratch,
 ) -> tuple[Emission, Emission, np.ndarray]:
     """Compute the probability of each word of a pair given each word of the other side.
 
@@ -458,47 +488,50 @@ def emissions(
         source_words: Statistics of the source words.
         target_words: Statistics of the target words.
         lexicon: The lexicon.
-        heads: Scratch: -1 for each target word, before and after the call, int32.
-        stem_heads: Scratch: -1 for each target stem, in the same form.
+        heads: Of the target side; -1 everywhere, before and after the call.
+        scratch: Memory for arrays.
 
     Returns:
         Emissions of the target words, those of the source words, and the lexicon's entries, int64
         ``[source word, width of its window]``, -1 for none.
     """
-    ours = tokens_of(source, pair, source_words)
-    theirs = tokens_of(target, pair, target_words)
+    ours = tokens_of(source, pair, source_words, scratch)
+    theirs = tokens_of(target, pair, target_words, scratch)
     words, states = len(theirs.word), len(ours.word)
-    width, low = window(words, states)
-    back_width, back_low = window(states, words)
+    width, low = window(words, states, scratch)
+    back_width, back_low = window(states, words, scratch)
     row_offsets, columns, probabilities, frequent = lexicon[:4]
     stems = lexicon[4:]
-    following = chain(theirs.word, heads)
-    stem_following = chain(theirs.stem, stem_heads)
+    word_heads, stem_heads = heads
+    following = chain(theirs.word, word_heads, scratch)
+    stem_following = chain(theirs.stem, stem_heads, scratch)
     whole = back_width == words and width == states
     block = states if whole else BLOCK
-    known = nothing_known(block, words)
-    ahead = np.zeros((padded(block), padded(words)), dtype=np.float32)
-    back = np.zeros_like(ahead)
-    forward = np.zeros((padded(words), padded(width)), dtype=np.float32)
+    known = nothing_known(block, words, scratch)
+    ahead = take_zero_rows(scratch, np.float32, padded(block), padded(words))
+    back = take_zero_rows(scratch, np.float32, ahead.shape[0], ahead.shape[1])
+    forward = take_zero_rows(scratch, np.float32, padded(words), padded(width))
     reverse, entries = back, known.entries
     if not whole:
-        reverse = np.zeros((padded(states), padded(back_width)), dtype=np.float32)
-        entries = np.empty((states, back_width), dtype=np.int64)
+        reverse = take_zero_rows(scratch, np.float32, padded(states), padded(back_width))
+        entries = take_rows(scratch, np.int64, states, back_width)
     for begin in range(0, states, block):
         end = min(begin + block, states)
-        known = known if end == begin + block else nothing_known(end - begin, words)
+        known = known if end == begin + block else nothing_known(end - begin, words, scratch)
         find_entries(
             row_offsets,
             columns,
             frequent,
             ours.word[begin:end],
             theirs.word,
-            heads,
+            word_heads,
             following,
             known,
         )
         find_counts(stems, ours.stem[begin:end], theirs.stem, stem_heads, stem_following, known)
-        translate(source, target, ours, theirs, begin, probabilities, known, (ahead, back))
+        translate(
+            source, target, (ours, theirs), begin, probabilities, known, (ahead, back), scratch
+        )
         if not whole:
             for i in range(begin, end):
                 for j in range(words):
@@ -512,7 +545,7 @@ def emissions(
         transpose(ahead, forward)
     for j in range(words):
         if theirs.word[j] >= 0:
-            heads[theirs.word[j]] = -1
+            word_heads[theirs.word[j]] = -1
         if theirs.stem[j] >= 0:
             stem_heads[theirs.stem[j]] = -1
     return (

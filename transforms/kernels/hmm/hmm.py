@@ -19,6 +19,13 @@ from pairweave.transforms.kernels.hmm.emissions import Emission
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.matrices import add_rows, padded, transpose
+from pairweave.transforms.kernels.scratch import (
+    Scratch,
+    take,
+    take_rows,
+    take_zero_rows,
+    take_zeros,
+)
 from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
@@ -77,7 +84,19 @@ class JumpCounts(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.ndarray:
+def no_jump_counts(scratch: Scratch) -> JumpCounts:
+    """Return counts for `posteriors` if nothing is counted."""
+    return JumpCounts(
+        take(scratch, np.float64, 0),
+        take_rows(scratch, np.int64, 0, 0),
+        take(scratch, np.int32, 0),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def position_rows(
+    side: Side, pair: int, width: int, factors: np.ndarray, scratch: Scratch
+) -> np.ndarray:
     """Return the row of each position on one side of a pair in a table of factors.
 
     If not every state is in the window, all positions have the row of unseen words.
@@ -88,18 +107,18 @@ def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.
         width: States in a window.
         factors: A row for each known word, then one for an unseen word and one for the beginning of
             the side, float32 ``[row, BUCKETS]``.
+        scratch: Memory for arrays.
 
     Returns:
         int32 ``[width + 1]``.
     """
     numbers = side.words[side.offsets[pair] : side.offsets[pair + 1]]
     words = len(factors) - 2
-    rows = np.full(width + 1, words, dtype=np.int32)
-    if len(numbers) == width:
-        rows[0] = words + 1
-        for state in range(width):
-            if numbers[state] >= 0:
-                rows[state + 1] = numbers[state]
+    rows = take(scratch, np.int32, width + 1)
+    whole = len(numbers) == width
+    rows[0] = words + 1 if whole else words
+    for state in range(width):
+        rows[state + 1] = numbers[state] if whole and numbers[state] >= 0 else words
     return rows
 
 
@@ -110,7 +129,9 @@ def bucket_of(distance: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: float) -> Layout:
+def lay_out(
+    jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: float, scratch: Scratch
+) -> Layout:
     """Compute the probabilities of jumps in a window.
 
     Args:
@@ -118,19 +139,21 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
         factors: Factors of the weights after each word, float32 ``[row, BUCKETS]``, above 0.
         rows: Row of ``factors`` of each position, from `position_rows`.
         p_null: Probability that the null state generates a word, in (0, 1).
+        scratch: Memory for arrays.
     """
     width = len(rows) - 1
     room, states = padded(width + 1), padded(width)
-    line = np.zeros(2 * width + 1 + LANES, dtype=np.float32)
+    line = take_zeros(scratch, np.float32, 2 * width + 1 + LANES)
     # sums[at]: the sum of the weights before at.
-    sums = np.zeros(2 * width + 2, dtype=np.float64)
+    sums = take_zeros(scratch, np.float64, 2 * width + 2)
     for at in range(2 * width + 1):
         line[at] = jumps[min(max(at - width, -JUMPS), JUMPS) + JUMPS]
         sums[at + 1] = sums[at] + line[at]
-    ahead = np.zeros((room, states), dtype=np.float32)
-    back = np.empty((states, room), dtype=np.float32)
+    ahead = take_zero_rows(scratch, np.float32, room, states)
+    back = take_rows(scratch, np.float32, states, room)
     # Several loops, each of which has little to wait for: rows of factors are far apart in memory.
-    after = np.empty((width + 1, BUCKETS), dtype=np.float32)
+    # The last column repeats the one before it.
+    after = take_rows(scratch, np.float32, width + 1, LANES)
     for last in range(width + 1):
         row = np.uint64(rows[last])
         for bucket in range(BUCKETS):
@@ -146,7 +169,10 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
         scale = (1.0 - p_null) / total
         for bucket in range(BUCKETS):
             after[last, bucket] = scale * after[last, bucket]
-    places = np.arange(states).astype(np.float32)
+        after[last, BUCKETS] = after[last, BUCKETS - 1]
+    places = take(scratch, np.float32, states + LANES)
+    for state in range(states + LANES):
+        places[state] = state
     nothing, end = spread(_NOTHING), spread(np.float32(width))
     for last in range(width + 1):
         start, begin = width - last + 1, last * states
@@ -158,8 +184,16 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
             weights = choose_below(place, border, back_weight, far_weight)
             weights = choose_below(place, end, load(line, start + state) * weights, nothing)
             store(ahead, begin + state, weights)
-        for state in range(near, min(last + NEAR, width)):
-            ahead[last, state] = line[start + state] * after[last, state - last + NEAR]
+        if NEAR <= last < width:
+            # The states from the one with the first bucket. Behind the end of the row, this writes
+            # to the next one, which is written later.
+            place = load(places, last - NEAR)
+            weights = load(line, width + 1 - NEAR) * load(after, last * LANES)
+            weights = choose_below(place, end, weights, nothing)
+            store(ahead, begin + last - NEAR, weights)
+        else:
+            for state in range(near, min(last + NEAR, width)):
+                ahead[last, state] = line[start + state] * after[last, state - last + NEAR]
     transpose(ahead, back)
     return Layout(ahead, back)
 
@@ -172,6 +206,7 @@ def posteriors(
     p_last: float,
     result: np.ndarray,
     counts: JumpCounts,
+    scratch: Scratch,
 ) -> float:
     """Compute the probability of each link of one pair in one direction.
 
@@ -183,6 +218,7 @@ def posteriors(
         result: Receives the posteriors, float32, in the shape of the emission's values, 0 in the
             padding of columns; the padding of rows stays as it is.
         counts: The expected numbers of jumps are added to them.
+        scratch: Memory for arrays.
 
     Returns:
         The natural logarithm of the pair's likelihood.
@@ -196,19 +232,19 @@ def posteriors(
     count = len(counts.by_distance) > 0
     # A vector of positions can be read from position 1 on.
     room = len(ahead) + LANES
-    now = np.zeros(room, dtype=np.float32)
+    now = take_zeros(scratch, np.float32, room)
     now[0] = 1.0
-    made = np.empty(states, dtype=np.float32)
-    inverses = np.empty(words, dtype=np.float32)
+    made = take(scratch, np.float32, states)
+    inverses = take(scratch, np.float32, words)
     # before[word, last]: mass of the last position before the word, in the word's window.
-    before = np.empty((padded(words) if count else 0, len(ahead)), dtype=np.float32)
+    before = take_rows(scratch, np.float32, padded(words) if count else 0, len(ahead))
     log_likelihood = 0.0
     likelihood = 1.0
     for word in range(words):
         if count:
             for last in range(0, len(ahead), LANES):
                 store(before, word * len(ahead) + last, load(now, last))
-        add_rows(ahead, now, made)
+        add_rows(ahead, width + 1, now, made)
         if word == words - 1:
             for state in range(width):
                 made[state] *= by_jump
@@ -234,11 +270,11 @@ def posteriors(
             store(now, state + 1, kept * load(now, state + 1) + chances)
         if word + 1 < words and low[word + 1] > low[word]:
             slide(now[: width + 1], low[word + 1] - low[word])
-    backward = np.zeros(room, dtype=np.float32)
+    backward = take_zeros(scratch, np.float32, room)
     backward[: width + 1] = 1.0
-    message = np.zeros(states, dtype=np.float32)
-    messages = np.empty((words if count else 0, states), dtype=np.float32)
-    gathered = np.empty(len(ahead), dtype=np.float32)
+    message = take_zeros(scratch, np.float32, states)
+    messages = take_rows(scratch, np.float32, words if count else 0, states)
+    gathered = take(scratch, np.float32, len(ahead))
     for word in range(words - 1, -1, -1):
         if word + 1 < words and low[word + 1] > low[word]:
             slide_back(backward[: width + 1], low[word + 1] - low[word])
@@ -258,12 +294,12 @@ def posteriors(
             for state in range(0, states, LANES):
                 store(messages, row + state, load(message, state))
         if word > 0:
-            add_rows(back, message, gathered)
+            add_rows(back, width, message, gathered)
             kept, given = spread(stay * null[word] * inverse), spread(without_jump)
             for last in range(0, len(gathered), LANES):
                 store(backward, last, kept * load(backward, last) + (load(gathered, last) + given))
     if count:
-        count_jumps(before, messages, ahead, width, counts)
+        count_jumps(before, messages, ahead, width, counts, scratch)
     return log_likelihood + np.log(likelihood)
 
 
@@ -278,7 +314,12 @@ def sum_of(values: np.ndarray) -> np.float32:
 
 @numba.njit(nogil=True, cache=True)
 def count_jumps(
-    before: np.ndarray, given: np.ndarray, ahead: np.ndarray, width: int, counts: JumpCounts
+    before: np.ndarray,
+    given: np.ndarray,
+    ahead: np.ndarray,
+    width: int,
+    counts: JumpCounts,
+    scratch: Scratch,
 ) -> None:
     """Add the expected jumps of all words, by distance, and by word and bucket.
 
@@ -289,16 +330,17 @@ def count_jumps(
         ahead: Probabilities of the jumps.
         width: Number of states in a window.
         counts: Counts to add to.
+        scratch: Memory for arrays.
     """
     words, columns = given.shape
     # Unpacked, because each access to an array in a tuple changes its reference count.
     by_distance, by_bucket, rows = counts
     # mass[last, word]: that before the word.
-    mass = np.empty((before.shape[1], before.shape[0]), dtype=np.float32)
+    mass = take_rows(scratch, np.float32, before.shape[1], before.shape[0])
     transpose(before, mass)
-    likely = np.empty(words + 1, dtype=np.int64)
-    line = np.empty(columns, dtype=np.float32)
-    jumps = np.empty(width, dtype=np.float64)
+    likely = take(scratch, np.int64, words + 1)
+    line = take(scratch, np.float32, columns)
+    jumps = take(scratch, np.float64, width)
     for last in range(width + 1):
         prefetch(by_bucket, BUCKETS * rows[last])
     for last in range(width + 1):

@@ -4,10 +4,11 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.agreement import Model, beside_reverse, share_of_last
-from pairweave.transforms.kernels.hmm.emissions import emissions
-from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, position_rows, posteriors
+from pairweave.transforms.kernels.hmm.emissions import emissions, heads_of
+from pairweave.transforms.kernels.hmm.hmm import lay_out, no_jump_counts, position_rows, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.scratch import Scratch, lent, take_zero_rows, take_zeros
 from pairweave.transforms.kernels.uncounted import uncounted
 
 LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
@@ -23,13 +24,14 @@ UNCOVERED = np.float32(0.1)
 
 
 @numba.njit(nogil=True, cache=True)
-def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
+def score_pairs(source: Side, target: Side, model: Model, scratch: Scratch) -> np.ndarray:
     """Score pairs by both HMMs.
 
     Args:
         source: The source side.
         target: The target side, of the same number of pairs.
         model: Both HMMs; not only Model 1.
+        scratch: Memory for arrays; lost.
 
     Returns:
         float32 ``[direction, column, pair]``. Direction 0 scores the target given the source, 1
@@ -46,42 +48,44 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
 
         A pair with an empty side has 0 in every column.
     """
+    source, target, model, scratch = lent(source), lent(target), lent(model), lent(scratch)
     source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null, p_last = (
         model
     )
     pairs = len(source.offsets) - 1
-    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
-    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
-    none = np.empty(0, dtype=np.float64)
-    nothing = np.empty((0, 0), dtype=np.int64)
+    heads = heads_of(target_words)
     scores = np.zeros((2, COLUMNS, pairs), dtype=np.float32)
     for pair in range(pairs):
+        scratch.used[0] = 0
         states = source.offsets[pair + 1] - source.offsets[pair]
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states == 0 or words == 0:
             continue
         forward, reverse, _ = emissions(
-            source, target, pair, source_words, target_words, lexicon, heads, stem_heads
+            source, target, pair, source_words, target_words, lexicon, heads, scratch
         )
         back_low = reverse.low
         p_end = share_of_last(source, target, pair, p_last)
-        p_forward = np.zeros_like(forward.values)
-        p_reverse = np.zeros_like(reverse.values)
-        rows = position_rows(source, pair, forward.width, source_factors)
-        layout = lay_out(jumps[0], source_factors, rows, p_null)
-        uncounted = JumpCounts(none, nothing, rows)
-        likely = posteriors(forward, layout, p_null, p_end, p_forward, uncounted)
-        rows = position_rows(target, pair, reverse.width, target_factors)
-        layout = lay_out(jumps[1], target_factors, rows, p_null)
-        uncounted = JumpCounts(none, nothing, rows)
-        back_likely = posteriors(reverse, layout, p_null, p_end, p_reverse, uncounted)
-        covered = np.zeros(words, dtype=np.float32)
-        back_covered = np.zeros(states, dtype=np.float32)
-        partner = np.zeros(words, dtype=np.int64)
-        back_partner = np.zeros(states, dtype=np.int64)
-        best = np.zeros(words, dtype=np.float32)
-        back_best = np.zeros(states, dtype=np.float32)
-        given = beside_reverse(p_forward, forward, reverse)
+        p_forward = take_zero_rows(
+            scratch, np.float32, forward.values.shape[0], forward.values.shape[1]
+        )
+        p_reverse = take_zero_rows(
+            scratch, np.float32, reverse.values.shape[0], reverse.values.shape[1]
+        )
+        rows = position_rows(source, pair, forward.width, source_factors, scratch)
+        layout = lay_out(jumps[0], source_factors, rows, p_null, scratch)
+        uncounted = no_jump_counts(scratch)
+        likely = posteriors(forward, layout, p_null, p_end, p_forward, uncounted, scratch)
+        rows = position_rows(target, pair, reverse.width, target_factors, scratch)
+        layout = lay_out(jumps[1], target_factors, rows, p_null, scratch)
+        back_likely = posteriors(reverse, layout, p_null, p_end, p_reverse, uncounted, scratch)
+        covered = take_zeros(scratch, np.float32, words)
+        back_covered = take_zeros(scratch, np.float32, states)
+        partner = take_zeros(scratch, np.int64, words)
+        back_partner = take_zeros(scratch, np.int64, states)
+        best = take_zeros(scratch, np.float32, words)
+        back_best = take_zeros(scratch, np.float32, states)
+        given = beside_reverse(p_forward, forward, reverse, scratch)
         for state in range(states):
             for at in range(reverse.width):
                 word = back_low[state] + at
@@ -94,9 +98,9 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
                 if both > back_best[state]:
                     back_best[state] = both
                     back_partner[state] = word
-        known = tokens_of(target, pair, target_words).unigram
+        known = tokens_of(target, pair, target_words, scratch).unigram
         judge(scores[0, :, pair], likely, covered, partner, known)
-        known = tokens_of(source, pair, source_words).unigram
+        known = tokens_of(source, pair, source_words, scratch).unigram
         judge(scores[1, :, pair], back_likely, back_covered, back_partner, known)
     return scores
 

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.matrices import padded
+from pairweave.transforms.kernels.scratch import Scratch, take, take_zeros
 from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import count_bits
 
@@ -66,7 +67,7 @@ class Tokens(NamedTuple):
         unigram: Probability of the word.
         null: Probability of the word given that it has no partner.
         letter_set: The letters as a bit set, from `letter_sets`; 0 if spelling is ignored.
-        letter_count: Number of bits in the set.
+        letter_need: Number of bits that a similar word shares with the set: two thirds.
     """
 
     start: int
@@ -77,7 +78,7 @@ class Tokens(NamedTuple):
     unigram: np.ndarray
     null: np.ndarray
     letter_set: np.ndarray
-    letter_count: np.ndarray
+    letter_need: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -93,7 +94,7 @@ def back_off_weight(prior: np.float32, mass: np.float32, stem_mass: np.float32) 
 
 
 @uncounted
-def letter_sets(side: Side, first: int, count: int, sets: np.ndarray, sizes: np.ndarray) -> None:
+def letter_sets(side: Side, first: int, count: int, sets: np.ndarray, needs: np.ndarray) -> None:
     """Compute the letters of tokens as sets of 64 bits.
 
     Letters may share a bit, so the set is a filter: unlike sets prove unlike words.
@@ -103,7 +104,7 @@ def letter_sets(side: Side, first: int, count: int, sets: np.ndarray, sizes: np.
         first: The first token.
         count: Number of tokens.
         sets: Receives the set of each token, uint64.
-        sizes: Receives the size of each set, int64.
+        needs: Receives two thirds of the size of each set, rounded up, int64.
     """
     letters, offsets = side.letters, side.letter_offsets
     for token in range(count):
@@ -111,23 +112,23 @@ def letter_sets(side: Side, first: int, count: int, sets: np.ndarray, sizes: np.
         for at in range(offsets[first + token], offsets[first + token + 1]):
             bits |= np.uint64(1) << np.uint64(letters[at] & 63)
         sets[token] = bits
-        sizes[token] = count_bits(bits)
+        needs[token] = (2 * count_bits(bits) + 2) // 3
 
 
 @numba.njit(nogil=True, cache=True)
-def tokens_of(side: Side, pair: int, words: Words) -> Tokens:
+def tokens_of(side: Side, pair: int, words: Words, scratch: Scratch) -> Tokens:
     """Return the tokens of one side of a pair with the statistics of their words."""
     start = side.offsets[pair]
     length = side.offsets[pair + 1] - start
     word = side.words[start : start + length]
     room = padded(length)
-    stem = np.empty(length, dtype=np.int32)
-    weight = np.zeros(room, dtype=np.float32)
-    share = np.zeros(room, dtype=np.float32)
-    unigram = np.zeros(room, dtype=np.float32)
-    null = np.zeros(room, dtype=np.float32)
-    sets = np.zeros(length, dtype=np.uint64)
-    sizes = np.zeros(length, dtype=np.int64)
+    stem = take(scratch, np.int32, length)
+    weight = take_zeros(scratch, np.float32, room)
+    share = take_zeros(scratch, np.float32, room)
+    unigram = take_zeros(scratch, np.float32, room)
+    null = take_zeros(scratch, np.float32, room)
+    sets = take_zeros(scratch, np.uint64, length)
+    needs = take_zeros(scratch, np.int64, length)
     # Unpacked, because each access to an array in a tuple changes its reference count.
     stems, masses, shares, unigrams, nulls, stem_masses, stem_shares, prior = words
     for at in range(length):
@@ -145,5 +146,5 @@ def tokens_of(side: Side, pair: int, words: Words) -> Tokens:
         unigram[at] = unigrams[number]
         null[at] = nulls[number]
     if len(side.letter_offsets) > 1:
-        letter_sets(side, start, length, sets, sizes)
-    return Tokens(start, word, stem, weight, share, unigram, null, sets, sizes)
+        letter_sets(side, start, length, sets, needs)
+    return Tokens(start, word, stem, weight, share, unigram, null, sets, needs)

@@ -4,6 +4,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.sides import Side, Words, tokens_of
+from pairweave.transforms.kernels.scratch import Scratch, lent
 
 
 @numba.njit(nogil=True, cache=True)
@@ -40,12 +41,14 @@ def side_of_beads(side: Side, firsts: np.ndarray, lasts: np.ndarray) -> Side:
 
 
 @numba.njit(nogil=True, cache=True)
-def information(side: Side, words: Words) -> np.ndarray:
+def information(side: Side, words: Words, scratch: Scratch) -> np.ndarray:
     """Return ``-log`` of the probability of each pair's words by themselves, float64 ``[pair]``."""
     pairs = len(side.offsets) - 1
     sums = np.zeros(pairs)
+    side, words, scratch = lent(side), lent(words), lent(scratch)
     for pair in range(pairs):
-        unigram = tokens_of(side, pair, words).unigram
+        scratch.used[0] = 0
+        unigram = tokens_of(side, pair, words, scratch).unigram
         for word in range(side.offsets[pair + 1] - side.offsets[pair]):
             sums[pair] -= np.log(np.float64(unigram[word]))
     return sums

@@ -20,15 +20,25 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.emissions import (
+    Heads,
     chain,
     find_counts,
     find_entries,
+    heads_of,
     nothing_known,
     translate,
 )
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.matrices import padded
+from pairweave.transforms.kernels.scratch import (
+    Scratch,
+    lent,
+    make_scratch,
+    take_rows,
+    take_zero_rows,
+    take_zeros,
+)
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Told, blocks
 from pairweave.transforms.kernels.uncounted import uncounted
 
@@ -70,11 +80,11 @@ class Both(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def run_of(tokens: Tokens, first: int, count: int) -> Tokens:
+def run_of(tokens: Tokens, first: int, count: int, scratch: Scratch) -> Tokens:
     """Return a run of tokens, which starts with the token ``first``."""
-    start, word, stem, weight, share, unigram, null, letter_set, letter_count = tokens
+    start, word, stem, weight, share, unigram, null, letter_set, letter_need = tokens
     # weight, share, unigram, null
-    floats = np.zeros((4, padded(count)), dtype=np.float32)
+    floats = take_zero_rows(scratch, np.float32, 4, padded(count))
     for at in range(count):
         floats[0, at] = weight[first + at]
         floats[1, at] = share[first + at]
@@ -89,7 +99,7 @@ def run_of(tokens: Tokens, first: int, count: int) -> Tokens:
         floats[2],
         floats[3],
         letter_set[first : first + count],
-        letter_count[first : first + count],
+        letter_need[first : first + count],
     )
 
 
@@ -101,15 +111,15 @@ class Recent(NamedTuple):
             ``[row % run, place]``.
         counts: Number of these target words, int64 ``[row % run]``.
         firsts: The first of them, int64 ``[row % run]``.
-        heads: Scratch for `chain`: -1 for each word of the target vocabulary, int32.
-        stem_heads: The same for the stems.
+        heads: Of the target side.
+        scratch: Memory for the arrays of a row.
     """
 
     sums: np.ndarray
     counts: np.ndarray
     firsts: np.ndarray
-    heads: np.ndarray
-    stem_heads: np.ndarray
+    heads: Heads
+    scratch: Scratch
 
 
 def score_words(
@@ -142,7 +152,8 @@ def score_words(
         that of source sentence ``i`` given the ``run + 1`` target sentences up to ``j``, float32
         ``[position, run]``; `NO_PATH` for a run that leaves the text or the band.
     """
-    both = _both(source, target, known[0], known[1])
+    # The tokens of a whole text are not in the memory of a row.
+    both = _both(source, target, known[0], known[1], make_scratch(0))
     cells = int(band.begins[-1])
     forward = np.full((cells, most), np.float32(NO_PATH), dtype=np.float32)
     reverse = np.full((cells, most), np.float32(NO_PATH), dtype=np.float32)
@@ -152,8 +163,8 @@ def score_words(
         np.zeros((most, int(widest)), dtype=np.float32),
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
-        np.full(len(known[1].mass), -1, dtype=np.int32),
-        np.full(len(known[1].stem_mass), -1, dtype=np.int32),
+        heads_of(known[1]),
+        make_scratch(),
     )
     texts, scores = (source, target), (forward, reverse)
     for rows in blocks(1, len(band.low), told):
@@ -162,10 +173,12 @@ def score_words(
 
 
 @numba.njit(nogil=True, cache=True)
-def _both(source: Text, target: Text, source_words: Words, target_words: Words) -> Both:
+def _both(
+    source: Text, target: Text, source_words: Words, target_words: Words, scratch: Scratch
+) -> Both:
     return Both(
-        tokens_of(whole(source.side), 0, source_words),
-        tokens_of(whole(target.side), 0, target_words),
+        tokens_of(whole(source.side), 0, source_words, scratch),
+        tokens_of(whole(target.side), 0, target_words, scratch),
         source.side,
         target.side,
     )
@@ -183,10 +196,12 @@ def _score_rows(
     scores: tuple[np.ndarray, np.ndarray],
 ) -> None:
     """Continue `score_words` from row ``rows[0]`` to before row ``rows[1]``."""
+    texts, both, lexicon, band = lent(texts), lent(both), lent(lexicon), lent(band)
+    recent, scores = lent(recent), lent(scores)
     source, target = texts
     forward, reverse = scores
     ours, theirs = both.ours, both.theirs
-    sums, counts, firsts, heads, stem_heads = recent
+    sums, counts, firsts, (heads, stem_heads), scratch = recent
     row_offsets, columns, probabilities, frequent = lexicon[:4]
     stems = lexicon[4:]
     most = len(firsts)
@@ -194,6 +209,7 @@ def _score_rows(
     source_offsets = source.side.offsets
     gate = 1.0 - nothing
     for row in range(rows[0], rows[1]):
+        scratch.used[0] = 0
         i = row - 1
         low = max(band.low[row] - 1, 0)
         high = band.high[row] - 1
@@ -201,21 +217,26 @@ def _score_rows(
         words = target_offsets[high] - first
         start = source_offsets[i]
         states = source_offsets[i + 1] - start
-        of_row, of_band = run_of(ours, start, states), run_of(theirs, first, words)
-        following = chain(of_band.word, heads)
-        stem_following = chain(of_band.stem, stem_heads)
-        known = nothing_known(states, words)
+        of_row = run_of(ours, start, states, scratch)
+        of_band = run_of(theirs, first, words, scratch)
+        following = chain(of_band.word, heads, scratch)
+        stem_following = chain(of_band.stem, stem_heads, scratch)
+        known = nothing_known(states, words, scratch)
         find_entries(
             row_offsets, columns, frequent, of_row.word, of_band.word, heads, following, known
         )
         find_counts(stems, of_row.stem, of_band.stem, stem_heads, stem_following, known)
-        ahead = np.empty((states, padded(words)), dtype=np.float32)
-        back = np.empty_like(ahead)
-        translate(both.source, both.target, of_row, of_band, 0, probabilities, known, (ahead, back))
+        made = (
+            take_rows(scratch, np.float32, states, padded(words)),
+            take_rows(scratch, np.float32, states, padded(words)),
+        )
+        tokens = of_row, of_band
+        translate(both.source, both.target, tokens, 0, probabilities, known, made, scratch)
+        ahead, back = made
         given = sums[i % most, :words]
         given[:] = 0.0
         # taken[state, j]: sum of p(s | t) of a source word over target sentence j.
-        taken = np.zeros((states, high - low), dtype=np.float32)
+        taken = take_zero_rows(scratch, np.float32, states, high - low)
         for state in range(states):
             for at in range(words):
                 given[at] += ahead[state, at]
@@ -232,7 +253,7 @@ def _score_rows(
         counts[i % most] = words
         firsts[i % most] = first
         # Sums over the last source sentences for `forward`, over target sentences for `reverse`.
-        total_of = np.zeros(words, dtype=np.float32)
+        total_of = take_zeros(scratch, np.float32, words)
         for run in range(min(most, row)):
             length = source_offsets[i + 1] - source_offsets[i - run]
             kept = sums[(i - run) % most]
@@ -253,7 +274,7 @@ def _score_rows(
                     scale,
                     nothing,
                 )
-        of_states = np.zeros(states, dtype=np.float32)
+        of_states = take_zeros(scratch, np.float32, states)
         for j in range(low, high):
             if j + 1 < band.low[row]:
                 continue

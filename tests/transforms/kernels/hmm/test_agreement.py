@@ -15,9 +15,11 @@ from pairweave.transforms.kernels.hmm.lexicon import (
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
+from pairweave.transforms.kernels.scratch import make_scratch
 from tests.makers.emissions import padded
 from tests.oracles import slow_hmm
 
+OWNED = make_scratch(0)  # too small for any array, so each has its own memory
 P_NULL = 0.2
 P_LAST = 0.3
 SOURCE, TARGET, STEMS = 4, 5, 3
@@ -104,11 +106,8 @@ def sides(pairs=PAIRS):
 
 
 def heads(model):
-    """Return the scratch arrays of `emissions`: -1 for each target word and each target stem."""
-    return (
-        np.full(len(model[1].mass), -1, np.int32),
-        np.full(len(model[1].stem_mass), -1, np.int32),
-    )
+    """Return the heads that `emissions` takes: -1 for each target word and each target stem."""
+    return emissions.heads_of(model[1])
 
 
 def entry_of(rows, row, column):
@@ -154,8 +153,10 @@ def plain_emission(model, ours, theirs, direction):
 @pytest.mark.parametrize("pair", [0, 1, 3, 4, 5])
 def test_emissions_are_those_of_the_formula(model, pair):
     source, target = sides()
-    scratch = heads(model)
-    made, back_made, entries = emissions.emissions(source, target, pair, *model[:3], *scratch)
+    of_target = heads(model)
+    made, back_made, entries = emissions.emissions(
+        source, target, pair, *model[:3], of_target, OWNED
+    )
     ours, theirs = PAIRS[pair]
     forward, reverse = made.values, back_made.values
     assert forward.shape == reverse.T.shape == (8, 8)
@@ -174,7 +175,7 @@ def test_emissions_are_those_of_the_formula(model, pair):
     for emission, words, tokens in ((made, model[1], theirs), (back_made, model[0], ours)):
         nulls = [words.null[number if number >= 0 else -1] for number, _ in tokens]
         assert emission.null[: len(tokens)].tolist() == nulls
-    assert all((head == -1).all() for head in scratch)
+    assert all((head == -1).all() for head in of_target)
 
 
 @pytest.mark.parametrize("markov", [False, True])
@@ -191,6 +192,7 @@ def test_counts_are_products_of_both_directions(model, markov):
         target,
         agreement.Model(*model[:3], jumps if markov else jumps[:0], *factors, P_NULL, P_LAST),
         agreement.Counts(*counts, jump_counts, *after),
+        make_scratch(),
     )
     flat_jumps = np.ones(2 * JUMPS + 1)
     expected = [np.zeros(len(count)) for count in counts]
@@ -199,7 +201,7 @@ def test_counts_are_products_of_both_directions(model, markov):
         if not ours or not theirs:
             continue
         made, back_made, entries = emissions.emissions(
-            source, target, pair, source_words, target_words, lexicon, *heads(model)
+            source, target, pair, source_words, target_words, lexicon, heads(model), OWNED
         )
         forward, null = made.values[: len(theirs), : len(ours)], made.null[: len(theirs)]
         reverse, back_null = (
@@ -246,7 +248,7 @@ def test_every_link_of_a_unit_or_more_is_counted(greatest):
     other = rng.random((3, 19)).astype(np.float32)
     entries = rng.permutation(np.arange(-7, 50)).reshape(3, 19).clip(-1)
     counts = np.zeros(50, np.int64)
-    agreement.count_links(padded(one), padded(other, np.nan), entries, counts)
+    agreement.count_links(padded(one), padded(other, np.nan), entries, counts, OWNED)
     expected = np.zeros(50, np.int64)
     for entry, both in zip(entries.ravel(), (one * other).ravel(), strict=True):
         if entry >= 0:
@@ -260,12 +262,18 @@ def test_each_direction_hears_the_odds_of_the_other(words, states):
     rng = np.random.default_rng(words)
     own = rng.dirichlet(np.ones(states + 1), words)[:, :states].astype(np.float32)
     other = rng.dirichlet(np.ones(words + 1), states)[:, :words].astype(np.float32)
-    given = agreement.odds_of(padded(other, np.nan))
-    combined = agreement.combine_posteriors(padded(own), given, states)
+    given = agreement.odds_of(padded(other, np.nan), OWNED)
+    combined = agreement.combine_posteriors(padded(own), given, states, OWNED)
     windows = agreement.weigh(
-        padded(own), np.zeros(words, np.int32), states, given, np.zeros(states, np.int32), words
+        padded(own),
+        np.zeros(words, np.int32),
+        states,
+        given,
+        np.zeros(states, np.int32),
+        words,
+        OWNED,
     )
-    agreement.combine_windows(windows, padded(own), words, states)
+    agreement.combine_windows(windows, padded(own), words, states, OWNED)
     for word in range(words):
         odds = [(chance + 0.1) / (1.1 - chance) for chance in other[:, word]]
         weights = own[word] * odds
@@ -281,7 +289,7 @@ def test_each_direction_hears_the_odds_of_the_other(words, states):
     ("words", "states"), [(1, 1), (256, 256), (300, 40), (40, 300), (900, 999), (30, 3000)]
 )
 def test_windows_lie_round_the_diagonal(words, states):
-    width, low = emissions.window(words, states)
+    width, low = emissions.window(words, states, OWNED)
     assert width == min(states, MAX_STATES)
     assert np.all(np.diff(low) >= 0)
     assert low.min() >= 0
@@ -295,7 +303,7 @@ def test_outside_its_window_a_direction_believes_in_no_link():
     other = padded(np.array([[0.5], [0.25], [1.0]], np.float32))
     own = padded(np.array([[1.0, 1.0], [2.0, 1.0]], np.float32))
     low, other_low = np.array([0, 1], np.int32), np.array([0, 1, 1], np.int32)
-    weighed = agreement.weigh(own, low, 2, agreement.odds_of(other), other_low, 1)
+    weighed = agreement.weigh(own, low, 2, agreement.odds_of(other, OWNED), other_low, 1, OWNED)
     none = 0.1 / 1.1
     assert weighed[0, :2] == pytest.approx([1.0, none], rel=1e-5)
     assert weighed[1, :2] == pytest.approx([2 * 0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
@@ -329,10 +337,10 @@ def found(row, numbers, *, frequent=False):
     """Return the entries of some columns in a row, as `find_entries` and a search find them."""
     offsets = np.array([0, len(row)], np.int64)
     heads = np.full(5000, -1, np.int32)
-    following = emissions.chain(numbers, heads)
+    following = emissions.chain(numbers, heads, OWNED)
     table = tabulate_frequent(offsets, row, 5000) if frequent else NO_FREQUENT
     assert len(table) == frequent
-    known = emissions.nothing_known(2, len(numbers))
+    known = emissions.nothing_known(2, len(numbers), OWNED)
     rows = np.array([0, -1], np.int32)
     emissions.find_entries(offsets, row, table, rows, numbers, heads, following, known)
     begins = known.begins.tolist()
@@ -393,7 +401,7 @@ def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, tabul
     offsets = np.array([0, size], np.int64)
     numbers = np.array([0, 7, 2, -1, 2], np.int32)
     heads = np.full(2 * size + 8, -1, np.int32)
-    following = emissions.chain(numbers, heads)
+    following = emissions.chain(numbers, heads, OWNED)
     values = np.arange(1, size + 1, dtype=np.float32)
     expected = np.array([1 + number // 2 if number in row else 0 for number in numbers], np.float32)
     if row_number < 0:
@@ -402,7 +410,7 @@ def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, tabul
     table = tabulate_frequent(offsets, row, 2 * size) if tabulated else NO_FREQUENT
     assert len(table) == tabulated
     for entries in itertools.product([-1, 5], repeat=5):
-        known = emissions.nothing_known(1, 5)
+        known = emissions.nothing_known(1, 5, OWNED)
         known.entries[0] = entries
         known.counts[:] = -9
         wanted = np.array(entries) < 0

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,11 +54,11 @@ def test_a_set_has_a_bit_for_each_letter(texts):
     letters = np.array([ord(letter) for text in texts for letter in text], np.int32)
     ends = np.cumsum([0, *map(len, texts)])
     side = Side(np.array([0, len(texts)]), np.zeros(len(texts), np.int32), ends, letters)
-    sets, sizes = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.int64)
-    letter_sets(side, 1, len(texts) - 1, sets, sizes)
+    sets, needs = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.int64)
+    letter_sets(side, 1, len(texts) - 1, sets, needs)
     expected = [0] * len(texts)
     for number, text in enumerate(texts[1:], 1):
         for letter in text:
             expected[number] |= 1 << (ord(letter) % 64)
     assert sets.tolist() == [*expected[1:], 0]
-    assert sizes.tolist() == [bits.bit_count() for bits in (*expected[1:], 0)]
+    assert needs.tolist() == [math.ceil(2 * bits.bit_count() / 3) for bits in (*expected[1:], 0)]

@@ -21,10 +21,12 @@ from pairweave.transforms.kernels.hmm.hmm import (
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.matrices import padded
+from pairweave.transforms.kernels.scratch import make_scratch
 from tests.makers.emissions import emission_of
 from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
 
+OWNED = make_scratch(0)  # too small for any array, so each has its own memory
 P_NULL = 0.2
 P_LAST = 0.3
 chances = st.floats(1e-20, 1.0)
@@ -54,15 +56,16 @@ def run(emission, null, jumps, factors, low=None):
     result = np.full_like(made.values, np.nan)
     counts, after = np.zeros(2 * JUMPS + 1), np.zeros((width + 1, BUCKETS), np.int64)
     rows = np.arange(width + 1, dtype=np.int32)
-    layout = lay_out(jumps, factors, rows, P_NULL)
-    likelihood = posteriors(made, layout, P_NULL, P_LAST, result, JumpCounts(counts, after, rows))
+    layout = lay_out(jumps, factors, rows, P_NULL, OWNED)
+    counted = JumpCounts(counts, after, rows)
+    likelihood = posteriors(made, layout, P_NULL, P_LAST, result, counted, make_scratch())
     assert not result[:words, width:].any()
     return likelihood, result[:words, :width], counts, after / FIXED_POINT
 
 
 def layout_of(jumps, factors):
     """Return the probabilities of jumps; each position has its own row of factors."""
-    return lay_out(jumps, factors, np.arange(len(factors), dtype=np.int32), P_NULL)
+    return lay_out(jumps, factors, np.arange(len(factors), dtype=np.int32), P_NULL, OWNED)
 
 
 @given(case=cases())
@@ -88,7 +91,8 @@ def test_jumps_are_counted_by_distance_and_by_word_in_each_order(width):
     ahead = rng.random((positions, columns)).astype(np.float32)
     rows = rng.integers(0, 3, width + 1).astype(np.int32)
     by_distance, by_bucket = np.zeros(2 * JUMPS + 1), np.zeros((3, BUCKETS), np.int64)
-    count_jumps(before, given, ahead, width, JumpCounts(by_distance, by_bucket, rows))
+    counted = JumpCounts(by_distance, by_bucket, rows)
+    count_jumps(before, given, ahead, width, counted, make_scratch())
     distances, buckets = np.zeros(2 * JUMPS + 1), np.zeros((3, BUCKETS))
     counted = np.array([word for word in range(words) if word != 2])
     for last in range(width + 1):
@@ -114,8 +118,8 @@ def test_positions_have_the_rows_of_their_words_unless_a_window_moves_over_them(
     nothing = np.zeros(0, np.int64)
     side = Side(np.array([0, 1, 5]), words, nothing, nothing.astype(np.int32))
     factors = np.ones((9 + 2, BUCKETS), np.float32)
-    assert position_rows(side, 1, 4, factors).tolist() == [10, 4, 9, 0, 9]
-    assert position_rows(side, 1, 3, factors).tolist() == [9, 9, 9, 9]
+    assert position_rows(side, 1, 4, factors, OWNED).tolist() == [10, 4, 9, 0, 9]
+    assert position_rows(side, 1, 3, factors, OWNED).tolist() == [9, 9, 9, 9]
 
 
 @given(case=cases())

@@ -5,6 +5,7 @@ from pairweave.transforms.kernels.hmm import pair_scores
 from pairweave.transforms.kernels.hmm.agreement import Model
 from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.sides import tokens_of
+from pairweave.transforms.kernels.scratch import make_scratch
 from tests.oracles import slow_filtering
 from tests.transforms.kernels.hmm.test_agreement import (
     P_LAST,
@@ -20,19 +21,22 @@ from tests.transforms.kernels.hmm.test_agreement import (
 __all__ = ["model"]  # the fixture
 
 
+OWNED = make_scratch(0)  # too small for any array, so each has its own memory
+
+
 def test_scores_of_pairs_are_those_of_the_formulas(model):
     source, target = sides()
-    fast = pair_scores.score_pairs(source, target, Model(*model, P_NULL, P_LAST))
+    fast = pair_scores.score_pairs(source, target, Model(*model, P_NULL, P_LAST), make_scratch())
     assert fast.shape == (2, pair_scores.COLUMNS, len(PAIRS))
     assert not fast[:, :, 2].any()  # one side has no word
     for pair in (0, 1, 3, 4, 5):
         ours, theirs = (len(side) for side in PAIRS[pair])
-        made, back_made, _ = emissions(source, target, pair, *model[:3], *heads(model))
+        made, back_made, _ = emissions(source, target, pair, *model[:3], heads(model), OWNED)
         forward, null = made.values[:theirs, :ours], made.null[:theirs]
         reverse, back_null = back_made.values[:ours, :theirs], back_made.null[:ours]
         unigrams = (
-            tokens_of(target, pair, model[1]).unigram[:theirs],
-            tokens_of(source, pair, model[0]).unigram[:ours],
+            tokens_of(target, pair, model[1], OWNED).unigram[:theirs],
+            tokens_of(source, pair, model[0], OWNED).unigram[:ours],
         )
         slow = slow_filtering.pair_scores(
             forward.tolist(),
@@ -49,10 +53,10 @@ def test_scores_of_pairs_are_those_of_the_formulas(model):
 
 
 def test_a_pair_is_scored_alike_whatever_stands_beside_it(model):
-    whole = pair_scores.score_pairs(*sides(), Model(*model, P_NULL, P_LAST))
+    whole = pair_scores.score_pairs(*sides(), Model(*model, P_NULL, P_LAST), make_scratch())
     for pair in range(len(PAIRS)):
         alone = pair_scores.score_pairs(
-            *sides(PAIRS[pair : pair + 1]), Model(*model, P_NULL, P_LAST)
+            *sides(PAIRS[pair : pair + 1]), Model(*model, P_NULL, P_LAST), make_scratch()
         )
         np.testing.assert_array_equal(alone[:, :, 0], whole[:, :, pair])
 
