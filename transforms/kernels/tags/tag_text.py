@@ -50,7 +50,6 @@ _SIZES = [
 _BYTES = np.array([0, *_SIZES, _SIZES[0] + _SIZES[1]], np.int64)
 _AT_OPENING = np.array([_OPENING, _SELF_CLOSING, 0, _OPENING, 0, _BOTH, 0], np.int64)
 _AT_CLOSING = np.array([_CLOSING, 0, _SELF_CLOSING, 0, _CLOSING, 0, _BOTH], np.int64)
-_FIRST_AT_CLOSING = _AT_OPENING == _NOTHING
 
 
 class TagBorders(NamedTuple):
@@ -71,6 +70,7 @@ class TagBorders(NamedTuple):
     codes: np.ndarray
 
 
+@numba.njit(nogil=True, cache=True)
 def numbers_in_order(borders: TagBorders) -> np.ndarray:
     """Number the tags of each row from 0, in the order in which its text first has each.
 
@@ -80,30 +80,28 @@ def numbers_in_order(borders: TagBorders) -> np.ndarray:
     Returns:
         The new number of each old one, int16 ``[row, INDICES]``; -1 for those that the row lacks.
     """
-    offsets, opens, closes, numbers, codes = borders
-    rows = len(offsets) - 1
-    row = np.repeat(np.arange(rows), np.diff(offsets))
-    given = np.arange(len(row))
-    late = _FIRST_AT_CLOSING[codes]
-    # As `insert_tags` writes them: at one place, closing tags before opening ones, and ranges
-    # nested.
-    order = np.lexsort(
-        (
-            np.where(late, -given, given),
-            np.where(late, -opens, -closes),
-            ~late,
-            np.where(late, closes, opens),
-            row,
-        )
-    )
-    keys = row[order] * INDICES + numbers[order]
-    distinct, first = np.unique(keys, return_index=True)
-    turn = np.argsort(first, kind="stable")
-    rows_of_tags = distinct[turn] // INDICES
-    counts = np.bincount(rows_of_tags, minlength=rows)
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    row_tags, opens, closes, numbers, codes = borders
+    rows = len(row_tags) - 1
     renumbered = np.full((rows, INDICES), -1, np.int16)
-    renumbered[rows_of_tags, distinct[turn] % INDICES] = np.arange(len(turn)) - starts
+    opening = np.empty(MOST, np.int64)
+    closing = np.empty(MOST, np.int64)
+    for row in range(rows):
+        first, end = row_tags[row], row_tags[row + 1]
+        _sort_borders(opens[first:end], closes[first:end], opening, closing)
+        opened, closed, seen = 0, 0, 0
+        # In the order in which `insert_tags` writes them.
+        while closed < end - first:
+            tag = first + closing[closed]
+            if opened < end - first and opens[first + opening[opened]] < closes[tag]:
+                tag = first + opening[opened]
+                opened += 1
+                marks = _AT_OPENING[codes[tag]]
+            else:
+                closed += 1
+                marks = _AT_CLOSING[codes[tag]]
+            if marks != _NOTHING and renumbered[row, numbers[tag]] < 0:
+                renumbered[row, numbers[tag]] = seen
+                seen += 1
     return renumbered
 
 
@@ -266,8 +264,5 @@ def insert_tags(
                 tag = first + opening[opened]
                 white = _write_border(out, white, _AT_OPENING[codes[tag]], numbers[tag])
                 opened += 1
-        while at < end:
-            out[to] = data[at]
-            to += 1
-            at += 1
+        out[to : to + end - at] = data[at:end]
     return out, out_offsets
