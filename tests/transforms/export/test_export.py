@@ -132,7 +132,7 @@ def test_tagged_pairs_are_exported_too(tmp_path, form):
     breaks = "a line break" if form == "moses" else "a tab or a line break"
     assert f"its target contains text reserved in {form} ({breaks}): '" in errors
     assert "--unfit leave_out, --unfit escape" in errors
-    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
     out = runs.run_well_here(*arguments, "--unfit", "leave_out")
     kept = [row for row in rows if slow_export.fits(row, form)]
     assert out.splitlines()[-1] == f"{len(kept)} rows, {len(rows) - len(kept)} left out"
@@ -182,7 +182,7 @@ def test_nothing_is_changed_in_silence(form, rows):
         else:
             with pytest.raises(ConfigError, match=f"reserved in {form}"):
                 export(*arguments, f"{directory}/out")
-            assert list(Path(f"{directory}/out").iterdir()) == []
+            assert not Path(f"{directory}/out").exists()
         done = export(*arguments, f"{directory}/less", "leave_out")
         kept = [row for row, fits in zip(made, good, strict=True) if fits]
         assert (done.rows, done.left_out) == (len(kept), len(made) - len(kept))
@@ -259,7 +259,7 @@ def test_a_changed_shard_is_refused_and_leaves_no_file(tmp_path):
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: expected sha256"):
         export(actual, row_export("wets"), str(tmp_path / "out"))
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
     path.unlink()
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
         export(actual, row_export("wets"), str(tmp_path / "out"))
