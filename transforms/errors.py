@@ -71,13 +71,13 @@ PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
 """Further error numbers that the user must fix, with another place for a file or more room."""
 
 
-def not_written(message: str) -> WorkerError:
-    """Return the error of a file that could not be written.
+def worker_error(message: str) -> WorkerError:
+    """Return the error with a message; its class says who has to act.
 
     Args:
-        message: The message, which ends in that of the system.
+        message: The message, with that of the system if a file was to be written.
 
-    >>> type(not_written("model: cannot be written: No space left on device")).__name__
+    >>> type(worker_error("model: cannot be written: No space left on device")).__name__
     'FullError'
     """
     is_full = any(os.strerror(number) in message for number in FULL)

@@ -30,7 +30,7 @@ from pairweave.models.finetune.finetune_losses import Losses
 from pairweave.models.finetune.finetune_model import Loaded, Trainee, load_trainee
 from pairweave.models.finetune.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
 from pairweave.models.weights.transformers_weights import quiet
-from pairweave.transforms.errors import ConfigError, not_written
+from pairweave.transforms.errors import ConfigError, worker_error
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 from pairweave.transforms.storage import disk_files
 
@@ -236,5 +236,5 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
             sync_and_rename(staging / name, directory / name)
         shutil.rmtree(staging)
     except (OSError, SafetensorError) as error:
-        raise not_written(f"{directory}: the model cannot be written: {error}") from error
+        raise worker_error(f"{directory}: the model cannot be written: {error}") from error
     return tuple(sorted(names))

@@ -10,7 +10,7 @@ import xxhash
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from pairweave.transforms.errors import not_written
+from pairweave.transforms.errors import worker_error
 from pairweave.transforms.storage import disk_files
 
 CHECKPOINT = "_checkpoint.safetensors"
@@ -58,7 +58,7 @@ def write_state(
         sync_and_rename(temporary, path)
     except (OSError, SafetensorError) as error:
         temporary.unlink(missing_ok=True)
-        raise not_written(f"{path}: the state cannot be written: {error}") from error
+        raise worker_error(f"{path}: the state cannot be written: {error}") from error
 
 
 def sync_and_rename(temporary: Path, path: Path) -> None:

@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from pairweave.models.translation.translation_config import TranslationConfig
 from pairweave.models.translation.translation_pairs import END, UNKNOWN, Vocabulary
 from pairweave.models.weights.transformers_weights import quiet
-from pairweave.transforms.errors import not_written
+from pairweave.transforms.errors import worker_error
 
 
 def new_model(config: TranslationConfig, vocabulary: Vocabulary, seed: int) -> Any:  # noqa: ANN401
@@ -66,7 +66,7 @@ def convert(model: Any, vocabulary: Vocabulary, directory: Path) -> None:  # noq
     try:
         _convert(model, vocabulary, directory)
     except (OSError, SafetensorError) as error:
-        raise not_written(f"{directory}: the model cannot be written: {error}") from error
+        raise worker_error(f"{directory}: the model cannot be written: {error}") from error
 
 
 def _convert(model: Any, vocabulary: Vocabulary, directory: Path) -> None:  # noqa: ANN401

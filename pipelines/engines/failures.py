@@ -1,7 +1,6 @@
 """The message of a failed run, which replaces the stack traces of a runner and its workers."""
 
 import builtins
-import os
 import re
 import signal
 from collections.abc import Iterator, Sequence
@@ -116,15 +115,6 @@ def is_of_machine(error: BaseException, message: str) -> bool:
         return issubclass(ours[0], MachineError)
     kind = getattr(builtins, message.partition(":")[0].rpartition(".")[2], None)
     return isinstance(kind, type) and issubclass(kind, OSError)
-
-
-def is_full(message: str) -> bool:
-    """Tell whether a failure's message (`failure_message`) says that a disk is full.
-
-    >>> is_full("OSError: [Errno 28] No space left on device: '/d/part-0' (in step Write)")
-    True
-    """
-    return any(os.strerror(number) in message for number in errors.FULL)
 
 
 def ended_server(program: str, status: int, out_of_memory: int | None = None) -> str:

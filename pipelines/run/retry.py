@@ -12,7 +12,7 @@ import apache_beam as beam
 from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
-from pairweave.pipelines.engines.failures import failure_message, is_full, is_of_machine
+from pairweave.pipelines.engines.failures import failure_message, is_of_machine
 from pairweave.pipelines.engines.flink import job_jar
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.engines.run_options import RunOptions
@@ -23,7 +23,7 @@ from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
 from pairweave.pipelines.run.run import Graph, Run
 from pairweave.pipelines.steps.steps import StepTimes, step_times
-from pairweave.transforms.errors import ConfigError, FullError, WorkerError
+from pairweave.transforms.errors import ConfigError, worker_error
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
 
@@ -110,11 +110,6 @@ def message_of(error: Exception) -> str:
     return message
 
 
-def _failure(message: str) -> WorkerError:
-    """Return the error for a run that failed on every attempt; its class says who has to act."""
-    return FullError(message) if is_full(message) else WorkerError(message)
-
-
 def _marking(run: Run) -> Run:
     """Return the run with a new attempt that marks the shards it works on."""
     if not run.options.shards_are_independent or not run.options.max_set_aside:
@@ -133,15 +128,15 @@ def _finish_others(
         WorkerError: The failure is not caused by a few shards.
     """
     if not run.attempt:
-        raise _failure(message) from error
+        raise worker_error(message) from error
     output = files.absolute(run.options.output)
     try:
         if is_of_machine(error, message):
-            raise _failure(message) from error
+            raise worker_error(message) from error
         rest = MissingShards(run, extra, missing)
         finish_others(rest, run.shards, run.options.max_set_aside, message)
         if missing(run, None) is not None:
-            raise _failure(message) from error
+            raise worker_error(message) from error
     finally:
         with contextlib.suppress(OSError):  # the marks are useless now, and `gc` removes them
             attempt_marks.forget(output, run.attempt)
@@ -177,7 +172,7 @@ class MissingShards:
         except Exception as error:
             message = message_of(error)
             if is_of_machine(error, message):
-                raise _failure(message) from error
+                raise worker_error(message) from error
             return message
         return None
 

@@ -14,6 +14,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.process.log import utc
 from pairweave.pipelines.run.run import Planned
 from pairweave.pipelines.steps.steps import StepTimes
+from pairweave.transforms.counted import counted
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.run_files import DATA, REJECTS, to_json
@@ -105,7 +106,7 @@ def _table(manifest: Json) -> list[str]:
     listed = ", ".join(f"{reason} {number:,}" for reason, number in reasons[:REASONS])
     if len(reasons) > REASONS:
         more = len(reasons) - REASONS
-        listed += f", {more} other reason{'s' if more > 1 else ''}"
+        listed += f", {counted(more, 'other reason')}"
     cells = [(name, f"{number:,}") for name, number in ordered.items()]
     widths = [max(len(cell[column]) for cell in cells) for column in (0, 1)]
     return [

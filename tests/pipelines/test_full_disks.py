@@ -11,9 +11,8 @@ import pytest
 
 from pairweave.pipelines import cli
 from pairweave.pipelines.engines import failures
-from pairweave.pipelines.run import retry
 from pairweave.transforms.arrow import exchange
-from pairweave.transforms.errors import FULL, FullError, WorkerError
+from pairweave.transforms.errors import FULL, FullError, WorkerError, worker_error
 from pairweave.transforms.storage import files, named_errors, whole_files
 from tests.makers import finished_runs, runs
 from tests.makers.file_limits import most_bytes
@@ -130,11 +129,11 @@ def test_a_run_whose_files_have_no_room_is_for_the_user_to_mend(number):
     message, by_user = failures.failure_message(RuntimeError(f"OSError: {error}"))
     assert not by_user  # a further attempt may find room
     assert failures.is_of_machine(error, f"OSError: {error}")
-    assert isinstance(retry._failure(message), FullError)
+    assert isinstance(worker_error(message), FullError)
     assert isinstance(exchange.unwritable(error, 9), FullError)
 
 
 def test_another_fault_of_a_machine_is_not_for_the_user_to_mend():
     error = OSError(errno.EIO, os.strerror(errno.EIO))
-    assert type(retry._failure(f"OSError: {error}")) is WorkerError
+    assert type(worker_error(f"OSError: {error}")) is WorkerError
     assert not isinstance(exchange.unwritable(error, 9), FullError)
